@@ -128,7 +128,7 @@ class FunctionTrial:
         self.places = [
             place
             for place, value in enumerate(self.arguments)
-            if isinstance(value, torch.Tensor) and value.requires_grad
+            if isinstance(value, torch.Tensor) and value.is_floating_point()
         ]
         self.generator = torch.Generator().manual_seed(0)
 
@@ -161,15 +161,19 @@ class FunctionTrial:
             weights = [self._weight_of(output) for output in outputs]
             total = self._total(outputs, weights)
             leaves = [self.arguments[place] for place in self.places]
-            gradients = torch.autograd.grad(total, leaves, allow_unused=True)
+            trained = [leaf for leaf in leaves if leaf.requires_grad]
+            slopes_by_backward = torch.autograd.grad(total, trained, allow_unused=True)
+            gradients = dict(zip(map(id, trained), slopes_by_backward))  # noqa: B905
         worst = None
-        for place, gradient in zip(self.places, gradients):  # noqa: B905
-            if gradient is None:
+        for place, leaf in zip(self.places, leaves):  # noqa: B905
+            gradient = gradients.get(id(leaf))
+            if gradient is None and leaf.requires_grad:
                 return None
             slopes = [self._slopes(place, gradient, weights) for _ in range(DIRECTIONS)]
+            # Of what has no gradient now it counts, too: straight-through for the other argument.
             if is_flat_or_jumps(slopes):
                 return None
-            if worst is None and are_wrong(slopes):
+            if worst is None and leaf.requires_grad and are_wrong(slopes):
                 slope, expected, _ = max(slopes, key=lambda triple: abs(triple[0] - triple[1]))
                 worst = place, slope, expected
         return worst
@@ -189,7 +193,7 @@ class FunctionTrial:
         start = self.arguments[place].detach()
         drawn = torch.randn(start.shape, generator=self.generator, dtype=torch.float64)
         direction = (drawn / drawn.norm()).to(start.dtype).to(start.device)
-        slope = (gradient * direction).sum().item()
+        slope = 0.0 if gradient is None else (gradient * direction).sum().item()
         size = max(start.norm().item(), 1e-3)
         distance = DISTANCES[self.dtype] * size
         measured = [
