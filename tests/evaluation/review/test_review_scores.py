@@ -55,6 +55,12 @@ def test_the_threshold_counts_as_accused(key):
     assert only(score_reviews(key, at, threshold=51)).paired == 0
 
 
+def test_a_fixed_program_at_the_threshold_is_accused(key):
+    at = answers(key, lambda item: 50)
+    score = only(score_reviews(key, at))
+    assert (score.accused_fixed, score.accused_controls) == (4, 2)
+
+
 @pytest.mark.parametrize(
     "suspects, tops",
     [
