@@ -1,6 +1,7 @@
 """What a task of the repair track shows of the program."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ def test_of_what_was_measured_the_task_shows_what_the_program_prints(monkeypatch
         SimpleNamespace(variant="buggy", metrics=metrics),
     ]
     monkeypatch.setattr(tasks, "expected_records", lambda bug, case: records)
-    target = SimpleNamespace(bug=None, case=SimpleNamespace(name="only", id="A-1/only"))
+    target: Any = SimpleNamespace(bug=None, case=SimpleNamespace(name="only", id="A-1/only"))
     printed = list(tasks._printed(target, 'print({"epoch": epoch, "loss": loss})'))
     assert printed == [{"epoch": 1, "loss": 2.0}]
 
