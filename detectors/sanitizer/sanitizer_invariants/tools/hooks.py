@@ -17,11 +17,14 @@
 - `before_metric(name, metric, arguments, options)`: `update` or `reset` of an object that has
   `update`, `compute` and `reset`, and is not called by another such object;
 - `after_comparison(left, right, result)`: `left == right` or `left != right` of plain tensors, by
-  operators or methods, has more elements than either.
+  operators or methods, has more elements than either;
+- `after_choice(name, tensor, dim, frame)`: `argmax`, `argmin`, `topk`, or `max` and `min` along an
+  axis, of a plain tensor of floating point; `frame` is the caller's.
 """
 
 import functools
 import inspect
+import sys
 import threading
 import types
 import weakref
@@ -41,6 +44,7 @@ skip_code = (
 set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
 VIEWS = ("view", "reshape")
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+CHOICES = ("argmax", "argmin", "max", "min", "topk")
 
 
 class Depth(threading.local):
@@ -404,7 +408,39 @@ def watch_comparison(bare, tell):
     return compare
 
 
+def hook_choices(tell):
+    for name in CHOICES:
+        setattr(torch.Tensor, name, watch_choice(name, getattr(torch.Tensor, name), tell))
+        function = watch_choice(name, getattr(torch, name), tell)
+        function.__module__, function.__qualname__ = "torch", name
+        setattr(torch, name, function)
+        # TorchScript would read its source.
+        torch.jit._builtins._register_builtin(function, f"aten::{name}")
+
+
+def watch_choice(name, bare, tell):
+    """A function that chooses among numbers, with what it chose from told."""
+    place = 2 if name == "topk" else 1
+    default = -1 if name == "topk" else None
+
+    @functools.wraps(bare)
+    def choose(*arguments, **options):
+        result = bare(*arguments, **options)
+        is_plain = not is_compiling() and arguments and type(arguments[0]) in PLAIN
+        # `max` of a whole tensor, or of two, is a number, and no choice.
+        is_number = name in ("max", "min") and isinstance(result, torch.Tensor)
+        if is_plain and not is_number and arguments[0].is_floating_point():
+            dim = options.get("dim", options.get("axis", default))
+            dim = arguments[place] if len(arguments) > place else dim
+            tell(name, arguments[0], dim, sys._getframe(1))
+        return result
+
+    skip_code(choose.__code__)
+    return choose
+
+
 HOOKS = {
+    "after_choice": hook_choices,
     "after_comparison": hook_comparisons,
     "before_metric": hook_metrics,
     "after_seed": hook_seeds,
