@@ -44,7 +44,7 @@ ORDER = (
     "schedule-too-long",
     "carried-state",
     "metric-reset", "metric-in-collection", "metric-types", "metric-ignores",
-    "metric-flattened", "outer-comparison", "chooses-nan",
+    "metric-flattened", "outer-comparison", "chooses-nan", "silent-batches",
 )  # fmt: skip
 
 
