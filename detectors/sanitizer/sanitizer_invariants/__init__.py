@@ -45,6 +45,7 @@ ORDER = (
     "carried-state",
     "metric-reset", "metric-in-collection", "metric-types", "metric-ignores",
     "metric-flattened", "outer-comparison", "chooses-nan", "silent-batches",
+    "random-evaluation",
 )  # fmt: skip
 
 
