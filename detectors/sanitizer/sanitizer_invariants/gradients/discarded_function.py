@@ -13,13 +13,12 @@ class DiscardedFunction(Invariant):
     adds a loss in its backward pass (an auxiliary loss of experts, a reversal of gradients) gives
     its input back, and where its result is thrown away nothing fails: the loss is not learnt from.
 
-    Said after eight steps of an optimizer with a call between each two of them, if `backward` of no
-    call has run by then.
+    Said when the program ends, after eight steps of an optimizer or more with a call between each
+    two of them, if `backward` of no call has run: a loss may be added later.
 
     Excepted: calls without gradients, and functions that are called now and then only.
 
-    Cost: a hook on a node of the graph for each call until `backward` has run, or eight steps are
-    over.
+    Cost: a hook on a node of the graph for each call until `backward` has run.
     """
 
     NAME = "discarded-function"
@@ -48,18 +47,19 @@ class DiscardedFunction(Invariant):
 
     def after_step(self, optimizer):
         for function, calls in list(self.waiting.items()):
-            if not calls.has_called:
+            if calls.steps < STEPS and not calls.has_called:
                 # Not before each step.
                 self.decided.add(function)
                 del self.waiting[function]
                 continue
             calls.steps, calls.has_called = calls.steps + 1, False
-            if calls.steps == STEPS:
+
+    def end(self):
+        for function, calls in self.waiting.items():
+            if calls.steps >= STEPS:
                 self._report(function, calls)
 
     def _report(self, function, calls):
-        self.decided.add(function)
-        del self.waiting[function]
         self.report(
             f"{function.__name__} is applied before each of {STEPS} steps, and its backward never "
             "runs: what it returns is a part of no loss",

@@ -10,7 +10,12 @@ from sanitizer_invariants.tools.invariant import Invariant
 CALLS, NUMBERS, DIRECTIONS = 3, 2**18, 4
 # Relative sizes of a step for double and single precision.
 DISTANCES = {torch.float64: 1e-6, torch.float32: 1e-2}
-WRONG, SMOOTH, FLAT = 0.2, 0.05, 1e-3
+WRONG, SMOOTH, FLAT, CLOSE = 0.2, 0.05, 1e-3, 0.05
+# Where values are larger a gradient may be cut on purpose.
+LARGEST = 1e6
+SIMPLE = (
+    type(None), bool, int, float, complex, str, bytes, type, torch.dtype, torch.device,
+)  # fmt: skip
 
 
 class WrongBackward(Invariant):
@@ -25,8 +30,11 @@ class WrongBackward(Invariant):
 
     Excepted, since they give another gradient on purpose: functions whose output is an input
     (reversal, scaling or clipping of gradients, codebooks), that are flat or jump along some input
-    (straight-through estimators, spikes, rounding) or give `None` for it; and what keeps something
-    elsewhere, has side effects or cannot be called again.
+    (straight-through estimators, spikes, rounding) or give `None` for it, also where the input has
+    no gradients; that leave some numbers of an input as they are, and hand on the gradient or
+    nothing for each (clamping, pruning); outputs beyond a million; and what keeps something
+    elsewhere, has side effects, is given more than tensors and plain values or cannot be called
+    again. Matrices that are symmetric go on to be.
 
     Cost: for the first three calls of a function some twenty more calls of it, on copies.
     """
@@ -41,6 +49,9 @@ class WrongBackward(Invariant):
     def after_function(self, function, arguments, result):
         count = self.calls.get(function, 0) + 1
         if count > CALLS or copies.is_distributed():
+            return
+        # A function, or a module, would be the program's own.
+        if not all(map(is_known, arguments)):
             return
         self.calls[function] = count
         tensors = copies.list_tensors(arguments)
@@ -57,6 +68,13 @@ class WrongBackward(Invariant):
             f"its argument {place + 1}, where the values of forward have {expected:.4g}",
             api=f"{function.__name__}.backward",
         )
+
+
+def is_known(value):
+    """Whether a copy of an argument can stand for it."""
+    if type(value) in (tuple, torch.Size):
+        return all(isinstance(item, SIMPLE) for item in value)
+    return isinstance(value, (torch.Tensor, *SIMPLE))
 
 
 def is_plain(tensor):
@@ -158,6 +176,8 @@ class FunctionTrial:
     def find_wrong(self):
         with torch.enable_grad():
             outputs = self.call(self.arguments)
+            if any(map(is_whole_or_large, outputs)):
+                return None
             weights = [self._weight_of(output) for output in outputs]
             total = self._total(outputs, weights)
             leaves = [self.arguments[place] for place in self.places]
@@ -168,6 +188,9 @@ class FunctionTrial:
         for place, leaf in zip(self.places, leaves):  # noqa: B905
             gradient = gradients.get(id(leaf))
             if gradient is None and leaf.requires_grad:
+                return None
+            passed = (self.arguments[place], gradient, outputs, weights)
+            if gradient is not None and passes_through(*passed):
                 return None
             slopes = [self._slopes(place, gradient, weights) for _ in range(DIRECTIONS)]
             # Of what has no gradient now it counts, too: straight-through for the other argument.
@@ -192,6 +215,8 @@ class FunctionTrial:
         """The slope by `backward`, and by values at a distance and at half of it."""
         start = self.arguments[place].detach()
         drawn = torch.randn(start.shape, generator=self.generator, dtype=torch.float64)
+        if is_symmetric(start):
+            drawn = drawn + drawn.mT
         direction = (drawn / drawn.norm()).to(start.dtype).to(start.device)
         slope = 0.0 if gradient is None else (gradient * direction).sum().item()
         size = max(start.norm().item(), 1e-3)
@@ -209,6 +234,33 @@ class FunctionTrial:
             with torch.no_grad():
                 totals.append(self._total(self.call(moved), weights).item())
         return (totals[0] - totals[1]) / (2 * step)
+
+
+def is_whole_or_large(output):
+    """Whether an output is rounded, as spikes are, or so large that gradients are cut."""
+    values = output.detach()
+    if not values.numel():
+        return False
+    is_rounded = values.numel() > 1 and bool((values == values.round()).all())
+    return is_rounded or bool((values.abs() > LARGEST).any())
+
+
+def passes_through(value, gradient, outputs, weights):
+    """Whether some numbers of an input are an output, and `backward` hands on the gradient of each
+    number, or nothing.
+    """
+    for output, weight in zip(outputs, weights):  # noqa: B905
+        if output.shape != value.shape or not bool((output == value).any()):
+            continue
+        handed_on = weight * (gradient / weight).round().clamp(0, 1)
+        if bool((gradient - handed_on).norm() <= CLOSE * weight.norm()):
+            return True
+    return False
+
+
+def is_symmetric(tensor):
+    is_square = tensor.dim() > 1 and tensor.shape[-1] == tensor.shape[-2] > 1
+    return is_square and torch.allclose(tensor, tensor.mT)
 
 
 def is_flat_or_jumps(slopes):

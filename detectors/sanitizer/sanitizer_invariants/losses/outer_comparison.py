@@ -11,7 +11,9 @@ from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant
 
 COMPARES = re.compile(r"[=!]=|\.(eq|ne)\(")
-REDUCES = re.compile(r"\.(mean|sum|count_nonzero)\(")
+REDUCES = re.compile(r"\.(mean|sum|count_nonzero)\((?!\s*(dim|axis|-?\d))")
+# Whoever asks for any of many wants all pairs.
+CHOOSES = re.compile(r"\.(any|all)\(")
 
 
 class OuterComparison(Invariant):
@@ -83,7 +85,8 @@ def is_counted(frame):
     if frame is None:
         return False
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-    return bool(COMPARES.search(line) and REDUCES.search(line))
+    is_reduced = bool(COMPARES.search(line) and REDUCES.search(line))
+    return is_reduced and not CHOOSES.search(line)
 
 
 def is_hidden(path):

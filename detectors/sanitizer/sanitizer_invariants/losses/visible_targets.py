@@ -69,8 +69,12 @@ def find_visible(logits, target, ignored):
     else None.
     """
     nodes = walk([logits.grad_fn], NODES)
-    tables = [node._saved_indices for node in nodes if kind(node) == "Embedding"]
-    choices = [choice for choice in map(find_choice, nodes) if choice is not None]
+    try:
+        tables = [node._saved_indices for node in nodes if kind(node) == "Embedding"]
+        choices = [choice for choice in map(find_choice, nodes) if choice is not None]
+    except RuntimeError:
+        # A backward pass has gone down the graph already, and has freed it.
+        return None
     for words in tables:
         if words.dim() != 2 or words.device != target.device:
             continue

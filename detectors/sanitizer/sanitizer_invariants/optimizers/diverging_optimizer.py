@@ -6,7 +6,7 @@ import torch
 
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
-from sanitizer_invariants.tools.trials import Trial, can_be_tried, is_of_others
+from sanitizer_invariants.tools.trials import Trial, can_be_tried, is_of_others, list_learnt
 
 CURVATURE, FAR, STEPS_AWAY, GROWTH, BEYOND = 0.1, 10, 2, 2, 1e6
 # Of few numbers many steps cost little; a factor of a few per cent a step takes as many to show.
@@ -29,7 +29,8 @@ class DivergingOptimizer(Invariant):
     Looked at are optimizers that torch has not written; `shadow-step` looks at those of torch.
 
     Excepted: optimizers that maximize, ask for a closure, cannot be copied or have over a million
-    numbers; a learning rate that is no number above 0.
+    numbers, name what is the program's, or hold a network; those that have learnt something before
+    their first step, such as a curvature; a learning rate that is no number above 0.
 
     Cost: once for each optimizer, 400 steps; of more than 131,072 numbers a hundred.
     """
@@ -47,6 +48,8 @@ class DivergingOptimizer(Invariant):
         self.tried.add(optimizer)
         rate = find_rate(optimizer)
         if rate is None or not is_of_others(optimizer) or not can_be_tried(optimizer):
+            return
+        if list_learnt(optimizer):
             return
         size = sum(value.numel() for value in list_parameters(optimizer))
         steps = STEPS if size <= FEW else STEPS_OF_MANY

@@ -95,6 +95,8 @@ def saves_itself(module):
 
 def is_large(module, values):
     tensors = [*module.parameters(), *module.buffers(), *list_tensors(values)]
+    lazy = torch.nn.parameter.UninitializedTensorMixin
+    tensors = [tensor for tensor in tensors if not isinstance(tensor, lazy)]
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors) > BYTES
 
 

@@ -328,7 +328,9 @@ class MetricClasses:
 
     def follow(self, kind):
         """Hook a class if it is one of metrics."""
-        if kind in self.visited:
+        # A metaclass with an `==` of its own may have classes without a hash.
+        is_odd = type(kind).__hash__ is None or type(kind).__eq__ is not type.__eq__
+        if is_odd or kind in self.visited:
             return
         self.visited.add(kind)
         if is_metric_class(kind):

@@ -54,7 +54,8 @@ def checksum_of(tensor):
     The gradients of a bias before a softmax add up to nothing, and so would what they change: the
     first numbers count by their places.
     """
-    if tensor.is_meta or tensor.layout != torch.strided:
+    is_lazy = isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin)
+    if is_lazy or tensor.is_meta or tensor.layout != torch.strided:
         return None
     with torch.no_grad():
         values = tensor.detach()

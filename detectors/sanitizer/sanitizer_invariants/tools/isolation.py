@@ -2,6 +2,7 @@
 
 import copy
 import dis
+import inspect
 import random
 import sys
 import types
@@ -12,6 +13,12 @@ from sanitizer_invariants.tools import copies, hooks, side_effects
 
 PROTOCOL = ("update", "compute", "reset")
 OBJECTS = 3000
+# What a function that writes to a file or starts a process calls.
+OUTSIDE = {
+    "open", "write", "writelines", "writerow", "write_text", "write_bytes", "mkdir", "unlink",
+    "remove", "savefig", "to_csv", "dump", "save", "log_metrics", "add_scalar", "wandb", "mlflow",
+    "system", "Popen", "check_call", "check_output",
+}  # fmt: skip
 SIMPLE = (
     type(None), bool, int, float, complex, str, bytes, type, types.ModuleType, torch.dtype,
     torch.device, torch.Size,
@@ -85,16 +92,29 @@ def is_shared(value):
         return any(True for _ in value.parameters())
     if isinstance(value, torch.Tensor):
         return value.requires_grad
+    return is_generator(value)
+
+
+def is_generator(value):
+    """Whether a value draws random numbers of its own."""
     name = type(value).__name__
     return isinstance(value, random.Random) or name in ("Generator", "RandomState")
 
 
 def acts_outside(metric, objects):
     """Whether a function of the program's names what is no part of a metric, and can change."""
-    waiting = [value for value in objects.values() if isinstance(value, types.FunctionType)]
+    methods = []
     for kind in {type(value) for value in objects.values() if is_metric(value)}:
-        waiting += [getattr(kind, name) for name in PROTOCOL]
-    visited = set()
+        methods += [getattr(kind, name) for name in PROTOCOL]
+    return name_others(methods, type(metric), objects)
+
+
+def name_others(methods, owner, objects):
+    """Whether methods of a class, or functions among objects, name what is none of these objects
+    and can change, or write to files.
+    """
+    functions = [value for value in objects.values() if isinstance(value, types.FunctionType)]
+    waiting, visited = [*functions, *methods], set()
     while waiting:
         function = find_bare(waiting.pop())
         if function is None or function in visited:
@@ -102,11 +122,11 @@ def acts_outside(metric, objects):
         visited.add(function)
         outer = [
             value
-            for value in side_effects.find_objects(function, type(metric))
+            for value in side_effects.find_objects(function, owner)
             if id(value) not in objects
         ]
         is_safe = all(isinstance(value, side_effects.HARMLESS) for value in outer)
-        if stores_global(function) or not is_safe or len(visited) > side_effects.FUNCTIONS:
+        if not is_safe or len(visited) > side_effects.FUNCTIONS or writes_outside(function, outer):
             return True
         waiting += outer
     return False
@@ -117,6 +137,10 @@ def find_bare(function):
     function = unhook(getattr(function, "__func__", function))
     if isinstance(function, property):
         function = function.fget
+    if not isinstance(function, types.FunctionType):
+        return None
+    # Decorators of libraries keep what they decorate.
+    function = inspect.unwrap(function)
     if not isinstance(function, types.FunctionType):
         return None
     path = function.__code__.co_filename
@@ -131,12 +155,18 @@ def unhook(function):
     return function.__wrapped__ if is_hooked else function
 
 
-def stores_global(function):
-    """Whether a function writes to a global name."""
-    codes = side_effects.list_code_objects(function.__code__)
-    names = ("STORE_GLOBAL", "DELETE_GLOBAL")
-    return any(has_instruction(code, names) for code in codes)
-
-
-def has_instruction(code, names):
-    return any(instruction.opname in names for instruction in dis.get_instructions(code))
+def writes_outside(function, outer):
+    """Whether a function writes to a global name, an attribute of a class that it names,
+    or to a file.
+    """
+    holders = [value for value in outer if isinstance(value, type)]
+    for code in side_effects.list_code_objects(function.__code__):
+        if not OUTSIDE.isdisjoint(code.co_names):
+            return True
+        for instruction in dis.get_instructions(code):
+            if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                return True
+            is_attribute = instruction.opname == "STORE_ATTR"
+            if is_attribute and any(instruction.argval in vars(kind) for kind in holders):
+                return True
+    return False

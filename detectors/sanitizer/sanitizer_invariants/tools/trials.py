@@ -1,9 +1,12 @@
 """Copies of an optimizer that somebody else wrote, with which its steps are tried out."""
 
 import copy
+import time
+import types
 
 import torch
 
+from sanitizer_invariants.tools import isolation
 from sanitizer_invariants.tools.invariant import list_parameters
 
 # `step` and `zero_grad` of an object may be wrappers that call the original.
@@ -15,6 +18,8 @@ HOOKS = (
 )  # fmt: skip
 # More numbers would take too long.
 NUMBERS = 2**20
+# An optimizer that decomposes matrices is left alone.
+SECONDS = 10
 
 
 class Trial:
@@ -24,9 +29,12 @@ class Trial:
         memo = {id(value): twin_of(value) for value in list_parameters(optimizer)}
         self.optimizer = duplicate(optimizer, memo)
         self.parameters = list_parameters(self.optimizer)
+        self.begun = time.monotonic()
 
     def step(self, gradients):
         """One step by these gradients, one for each parameter."""
+        if time.monotonic() - self.begun > SECONDS:
+            raise TimeoutError
         for parameter, gradient in zip(self.parameters, gradients):  # noqa: B905
             parameter.grad = gradient.clone()
         type(self.optimizer).step(self.optimizer)
@@ -76,7 +84,66 @@ def can_be_tried(optimizer):
         return False
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return False
-    return all(map(is_plain, parameters))
+    return all(map(is_plain, parameters)) and keeps_to_itself(optimizer)
+
+
+def keeps_to_itself(optimizer):
+    """Whether copies of an optimizer leave the program alone, and all that they step by are
+    gradients: it holds no network, no generator of random numbers, nothing of the program's.
+    """
+    objects = list_held(optimizer)
+    if objects is None:
+        return False
+    if any(is_foreign(value) for value in objects.values()):
+        return False
+    kinds = {type(value) for value in objects.values() if isinstance(value, torch.optim.Optimizer)}
+    return not any(
+        isolation.name_others([kind.step], kind, objects) for kind in {*kinds, type(optimizer)}
+    )
+
+
+def list_held(optimizer):
+    """What an optimizer holds, by identity, without what has been hung on its steps; None where it
+    is too much.
+    """
+    attributes, others = [], [optimizer]
+    for holder in others:
+        for name, value in vars(holder).items():
+            if name in LEFT_OUT or name in HOOKS:
+                continue
+            is_optimizer = isinstance(value, torch.optim.Optimizer)
+            if is_optimizer and not any(value is other for other in others):
+                others.append(value)
+            if not is_optimizer:
+                attributes.append(value)
+    objects = isolation.reach(attributes)
+    return objects and {**objects, **{id(other): other for other in others}}
+
+
+def is_foreign(value):
+    if isinstance(value, torch.nn.Module):
+        return True
+    if isinstance(value, types.BuiltinFunctionType):
+        # `list.append` of a list of the program's, say.
+        return not isinstance(value.__self__, (types.ModuleType, type(None)))
+    return isolation.is_generator(value)
+
+
+def list_learnt(optimizer):
+    """The tensors that an optimizer holds beside its parameters and copies of them, and that are
+    not empty.
+    """
+    parameters = list_parameters(optimizer)
+    own = {id(value) for value in parameters}
+    return [
+        value
+        for key, value in (list_held(optimizer) or {}).items()
+        if isinstance(value, torch.Tensor)
+        and key not in own
+        and value.numel() > 1
+        and bool(value.any())
+        and not any(value.shape == one.shape and torch.equal(value, one) for one in parameters)
+    ]
 
 
 def is_plain(parameter):
