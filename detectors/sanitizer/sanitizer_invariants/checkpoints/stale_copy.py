@@ -21,7 +21,7 @@ class StaleCopy(Invariant):
     A copy has the class and all weights of a network when that loads what `torch.load` has read.
     Said where it is called five times in training, after a step, while it holds all of them still.
 
-    Excepted: loadings after the first step of the program; copies that are trained, or are written to in between; networks without random weights
+    Excepted: copies that are trained, or are written to in between; networks without random weights
     (all weights equal before and after).
 
     Cost: sums over the weights of a network at each loading from a file, and of each module of its
@@ -51,9 +51,7 @@ class StaleCopy(Invariant):
 
     def after_load(self, loaded):
         before, self.before = self.before, None
-        # What has been trained has copies from before on purpose.
-        is_first = self.program.completed == 0
-        if is_first and before and list_sums(loaded) != before:
+        if before and list_sums(loaded) != before:
             self.loads.append(Loading(loaded, before, self.program.completed))
             self.looked_at.clear()
 

@@ -22,7 +22,8 @@ class IgnoredMask(Invariant):
     mask in another order. In three calls with masks whose rows differ all outputs stay the same to
     the last bit.
 
-    Excepted: masks whose rows are all alike, networks that cannot be copied or may keep something
+    Excepted: masks whose rows are all alike, are one number each or a square; networks
+    that cannot be copied or may keep something
     elsewhere. A network whose layers need no mask, and that takes one for the sake of a common
     interface, is accused.
 
@@ -85,7 +86,10 @@ def is_mask(name, value):
         return False
     if type(value) is not torch.Tensor or value.dim() == 0 or len(value) < 2:
         return False
-    return not copies.are_identical(value, value.roll(1, 0))
+    # One number a sample says when episodes end; a square table is of places, not of samples.
+    is_single = value.dtype in (torch.bool, torch.float32) and value.numel() == len(value)
+    is_square = value.dim() == 2 and value.shape[0] == value.shape[1]
+    return not (is_single or is_square or copies.are_identical(value, value.roll(1, 0)))
 
 
 def is_ignored(name, module, arguments, options):
