@@ -7,6 +7,7 @@ import torch
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.files import Files
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
+from sanitizer_invariants.tools.modes import has_parameter_of
 
 CALLS = 5
 
@@ -71,8 +72,13 @@ class StaleCopy(Invariant):
         for loading in self.loads:
             source = loading.source()
             is_alike = type(module) is loading.kind and module is not source
-            if is_alike and source is not None and list_sums(module) == loading.sums:
+            if not is_alike or source is None or not is_drawn(module) or self._is_trained(module):
+                continue
+            if list_sums(module) == loading.sums:
                 self.copies[module] = loading
+
+    def _is_trained(self, module):
+        return any(has_parameter_of(optimizer, module) for optimizer in self.program.optimizers())
 
     def _look_at(self, module, loading):
         if loading.source() is None or list_sums(module) != loading.sums:
@@ -94,6 +100,13 @@ class Loading:
     def __init__(self, source, sums, completed):
         self.source, self.kind = weakref.ref(source), type(source)
         self.sums, self.completed, self.calls = sums, completed, 0
+
+
+def is_drawn(module):
+    """Whether some of its weights differ from each other: new layers that begin with constants are
+    all alike.
+    """
+    return any(bool((value != value.flatten()[:1]).any()) for value in module.parameters())
 
 
 def list_sums(module):

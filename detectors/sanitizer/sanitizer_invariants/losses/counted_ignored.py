@@ -4,6 +4,7 @@ from sanitizer_invariants.tools.graphs import MarkingInvariant, kind, list_input
 
 LOSSES = ("cross_entropy", "nll_loss")
 SHAPES = ("View", "ReshapeAlias", "UnsafeView", "Squeeze", "Unsqueeze", "Clone", "ToCopy")
+SUMS = ("Add", "Sub", "Neg", "Mean", "View", "Squeeze", "Unsqueeze", "Clone", "ToCopy")
 NODES, LEAST, BATCHES, SPREAD = 64, 0.05, 3, 0.01
 
 
@@ -17,7 +18,8 @@ class CountedIgnored(MarkingInvariant):
     Seen where a backward pass begins with such a mean: of `cross_entropy` or `nll_loss`, over all
     of its losses, in three passes in which a twentieth of the targets and more are ignored. It is
     an error where batches have other numbers of targets, and others of them are ignored; where all
-    batches are of one size it is advice: the mean is then a sum by a constant.
+    batches are of one size it is advice: the mean is then a sum by a constant. It is advice, too,
+    where the mean is multiplied or divided: by the share that counts, perhaps.
 
     Excepted: losses that are chosen, weighted or added up before; shares that are always the same.
 
@@ -44,12 +46,14 @@ class CountedIgnored(MarkingInvariant):
             self.mark(output, (where, name, target.numel(), ignored))
 
     def look_at(self, root):
+        plain = walk([root], NODES, lambda node: kind(node) not in SUMS)
         for node in walk([root], NODES, self.find_mark):
             mark = find_losses(node) if kind(node) == "Mean" else None
             if mark is not None:
-                self._note(*mark)
+                self._note(mark, node not in plain)
 
-    def _note(self, where, name, number, ignored):
+    def _note(self, mark, is_scaled):
+        where, name, number, ignored = mark
         share = int(ignored) / max(1, number)
         if share < LEAST or where in self.reported:
             return
@@ -65,7 +69,7 @@ class CountedIgnored(MarkingInvariant):
             'losses as 0 (reduction="none"): the more of them, the less the others count',
             api=f"torch.nn.functional.{name}",
             where=where,
-            severity="info" if is_even else "error",
+            severity="info" if is_even or is_scaled else "error",
         )
 
 

@@ -3,14 +3,14 @@
 import torch
 
 from sanitizer_invariants.tools.graphs import find_roots, kind, list_inputs
+from sanitizer_invariants.tools.hooks import may_read_saved
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 
 PASSES, TERMS, NODES = 3, 64, 64
-# What leaves a sum a sum: it scales all terms alike, adds up their elements or a constant, or
-# changes the shape.
+# What leaves a sum a sum: it adds up elements or a constant, or changes the sign or the shape. A
+# factor may undo what is twice there, as in the mean of the losses of two tasks with one penalty.
 SCALES = (
-    "Neg", "Div", "Mul", "Add", "Sub", "Rsub", "Sum", "Mean", "View", "Squeeze", "Unsqueeze",
-    "ToCopy", "Clone",
+    "Neg", "Add", "Sub", "Rsub", "Sum", "Mean", "View", "Squeeze", "Unsqueeze", "ToCopy", "Clone",
 )  # fmt: skip
 # A node of the graph that holds a parameter.
 LEAF = "torch::autograd::AccumulateGrad"
@@ -26,9 +26,10 @@ class TermTwice(Invariant):
     parameters, and all that these functions keep is the same to the last bit; in the first three
     passes of the program.
 
-    Excepted: a term that is computed once, and added twice (`x + x`); terms of more than 64
-    functions, and those that keep no numbers, or are made by functions of the program's own; sums
-    with two terms that are made alike of other numbers, as those of several samples or draws.
+    Excepted: sums that are multiplied or divided; a term that is computed once, and added twice
+    (`x + x`); terms of more than 64 functions, and those that keep no numbers, or are made by
+    functions of the program's own; sums with two terms that are made alike of other numbers, as
+    those of several samples or draws.
 
     Cost: a walk over the terms of the loss for the first three backward passes.
     """
@@ -41,7 +42,7 @@ class TermTwice(Invariant):
         self.passes, self.hits = 0, 0
 
     def before_backward(self, tensors):
-        if self.passes == PASSES:
+        if self.passes == PASSES or not may_read_saved():
             return
         self.passes += 1
         repeated = None

@@ -3,6 +3,7 @@
 import torch
 
 from sanitizer_invariants.tools.graphs import kind, walk
+from sanitizer_invariants.tools.hooks import may_read_saved
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 LOSSES, NODES = ("cross_entropy", "nll_loss"), 20000
@@ -38,7 +39,7 @@ class VisibleTargets(Invariant):
         self.losses, self.batches = 0, {}
 
     def after_loss(self, name, arguments, output):
-        if name not in LOSSES or not output.requires_grad:
+        if name not in LOSSES or not output.requires_grad or not may_read_saved():
             return
         logits, target = arguments["input"], arguments["target"]
         if target.dtype != torch.long or target.is_meta or not target.numel():

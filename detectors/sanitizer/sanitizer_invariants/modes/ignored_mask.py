@@ -22,15 +22,16 @@ class IgnoredMask(Invariant):
     mask in another order. In three calls with masks whose rows differ all outputs stay the same to
     the last bit.
 
-    Excepted: masks whose rows are all alike, are one number each or a square; networks
-    that cannot be copied or may keep something
-    elsewhere. A network whose layers need no mask, and that takes one for the sake of a common
-    interface, is accused.
+    Advice: a causal network that is padded behind needs no mask, and neither does one that takes it
+    for the sake of a common interface.
+
+    Excepted: masks whose rows are all alike, are one number each or a square; networks that cannot
+    be copied or may keep something elsewhere.
 
     Cost: two calls of a copy for each of three calls with such an argument.
     """
 
-    NAME, LIGHT = "ignored-mask", False
+    NAME, SEVERITY, LIGHT = "ignored-mask", "info", False
     VERSION = 5
 
     def __init__(self, program, report):

@@ -7,7 +7,7 @@ import torch
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 
-SHARE = 0.1
+SHARE, LIKENESS = 0.1, 0.5
 
 
 class AdapterDiffers(Invariant):
@@ -20,7 +20,9 @@ class AdapterDiffers(Invariant):
     starts from another network, and learns all the same.
 
     A module takes the place of its own part where a program sets it as an attribute that held the
-    part. Copies are called in evaluation mode; outputs that differ by a tenth are others.
+    part. Copies are called in evaluation mode; outputs that differ by a tenth are others. They have
+    to be like the layer's, all the same: with a correlation of a half and more. What has none is
+    another layer behind a frozen one.
 
     Excepted: layers that are not frozen, or whose numbers have changed since the adapter was made,
     as where it takes a part of the matrix for itself (PiSSA); adapters without parameters to train,
@@ -122,6 +124,13 @@ def difference(output, expected):
     shares = [
         copies.relative_difference(one, other)
         for one, other in pairs
-        if one.shape == other.shape and one.is_floating_point() and other.is_floating_point()
+        if one.shape == other.shape and one.is_floating_point() and are_alike(one, other)
     ]
     return max(shares, default=0.0)
+
+
+def are_alike(first, second):
+    """Whether the numbers of two outputs go together."""
+    pair = torch.stack([first.flatten().double(), second.flatten().double()])
+    centred = pair - pair.mean(1, keepdim=True)
+    return torch.cosine_similarity(*centred, dim=0).item() >= LIKENESS

@@ -5,6 +5,7 @@ import weakref
 import torch
 
 from sanitizer_invariants.tools.graphs import walk
+from sanitizer_invariants.tools.hooks import may_read_saved
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 from sanitizer_invariants.tools.recurrence import are_equal, is_plain, read_step
 
@@ -139,9 +140,17 @@ def find_part(table, part):
     return None
 
 
+def read_kept(node, name):
+    """What a node keeps under a name; None where it keeps nothing, or a pass has freed it."""
+    try:
+        return getattr(node, name, None)
+    except RuntimeError:
+        return None
+
+
 def list_data(tensor):
     """The tensors without gradients that a tensor is, or was computed from, near to it."""
     data = [tensor]
-    for node in walk([tensor.grad_fn], NODES):
-        data += [getattr(node, name, None) for name in SAVED]
+    for node in walk([tensor.grad_fn], NODES) if may_read_saved() else ():
+        data += [read_kept(node, name) for name in SAVED]
     return [value for value in data if is_plain(value) and not value.requires_grad]

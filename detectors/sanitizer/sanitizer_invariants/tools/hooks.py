@@ -91,9 +91,38 @@ def uncompiled(tell):
     return tell_aside
 
 
+class Saving:
+    """Whether the program keeps what backward passes need by hooks of its own."""
+
+    is_hooked, is_watched = False, False
+
+
+def may_read_saved():
+    """Whether what a graph keeps can be read without any effect: where the program unpacks it, as
+    checkpoints do, its forward pass would run again.
+    """
+    return not Saving.is_hooked
+
+
+def watch_saving():
+    bare = torch.autograd.graph.saved_tensors_hooks.__enter__
+
+    @functools.wraps(bare)
+    def enter(saving):
+        if LISTENER.program is not None and not LISTENER.program.is_hidden:
+            Saving.is_hooked = True
+        return bare(saving)
+
+    skip_code(enter.__code__)
+    torch.autograd.graph.saved_tensors_hooks.__enter__ = enter
+
+
 def install(sanitizer, program):
     """Hook what the invariants of a sanitizer have methods for."""
     LISTENER.listen(sanitizer, program)
+    if not Saving.is_watched:
+        Saving.is_watched = True
+        watch_saving()
     for moment, hook in HOOKS.items():
         if hasattr(sanitizer, moment) and moment not in LISTENER.hooked:
             LISTENER.hooked.add(moment)

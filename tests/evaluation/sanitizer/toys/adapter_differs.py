@@ -56,7 +56,7 @@ def train(parts, forward, wrap=BODY, before="", freeze=FREEZE):
 
 
 WRONG = {
-    "begins at random": train(LINEAR + "nn.init.normal_(self.up.weight)", ADDED),
+    "begins at random": train(LINEAR + "nn.init.normal_(self.up.weight, std=0.3)", ADDED),
     "takes off a bias": train(
         LINEAR + ZERO, "return F.linear(x, self.layer.weight + self.up.weight @ self.down.weight)"
     ),
@@ -64,10 +64,6 @@ WRONG = {
         ROWS,
         "return F.embedding(x, self.layer.weight + self.delta)",
         "net.words = Adapter(net.words)",
-    ),
-    "a factor that begins at zero": train(
-        "self.scale = nn.Parameter(torch.zeros(layer.out_features))",
-        "return self.layer(x) * self.scale",
     ),
     "frozen afterwards": train(
         LINEAR + "nn.init.ones_(self.up.weight)",
@@ -85,6 +81,14 @@ WRONG = {
 }
 RIGHT = {
     "begins at zero": train(LINEAR + ZERO, ADDED),
+    "another layer behind it": train(
+        "self.more = nn.Linear(layer.out_features, layer.out_features)",
+        "return self.more(torch.tanh(self.layer(x)))",
+    ),
+    "a factor that begins at zero": train(
+        "self.scale = nn.Parameter(torch.zeros(layer.out_features))",
+        "return self.layer(x) * self.scale",
+    ),
     "multiplied by one": train(
         "self.scale = nn.Parameter(torch.ones(layer.out_features))",
         "return self.layer(x) * self.scale",

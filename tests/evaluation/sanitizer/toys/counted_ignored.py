@@ -34,7 +34,7 @@ WRONG = {
     "another index": program(NONE.replace("red", "ignore_index=0, red"), MEAN, ignored=0),
     "log-probabilities": program(
         "losses = F.nll_loss(logits.log_softmax(2).mT, targets, reduction='none')",
-        "loss = 0.5 * losses.mean() + 0.01 * logits.square().mean()",
+        "loss = losses.mean() + 0.01 * logits.square().mean()",
     ),
 }
 APIS = {
@@ -43,7 +43,12 @@ APIS = {
 }
 LINES = dict.fromkeys(WRONG, "losses = ")
 ITERATIONS = dict.fromkeys(WRONG, 3)
-ADVISED = {"batches of one size": program(NONE, MEAN, length=10)}
+ADVISED = {
+    "batches of one size": program(NONE, MEAN, length=10),
+    "divided by the share that counts": program(
+        NONE, "loss = losses.mean() / (targets != -100).float().mean()"
+    ),
+}
 RIGHT = {
     "reduced": program(NONE.replace(", reduction='none'", "").replace("losses", "loss")),
     "a sum by the others": program(NONE, "loss = losses.sum() / (targets != -100).sum()"),

@@ -1,4 +1,4 @@
-"""Toys of `ignored-mask`: what it accuses, and what it does not."""
+"""Toys of `ignored-mask`: on what it advises, and on what it does not."""
 
 NAME = "ignored-mask"
 
@@ -46,7 +46,7 @@ PACK = (
     "packed = nn.utils.rnn.pack_padded_sequence(x, lengths, True, enforce_sorted=False)\n"
     "x = self.recurrent(packed)[1][0]"
 )
-WRONG = {
+ADVISED = {
     "attention without it": train(ATTEND),
     "by its name": train(ATTEND, "net(texts, mask=mask)"),
     "a mean of all places": train("x = x.mean(1)", name="padding_mask"),

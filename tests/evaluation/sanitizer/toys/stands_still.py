@@ -90,7 +90,11 @@ WRONG = {
         data=TOKENS,
     ),
     "the first step again": program(
-        loop("", "output = self.cell(x[:, 0].clone(), torch.zeros(8, 16))", APPEND),
+        loop(
+            "",
+            "output = self.cell(x[:, 0].clone(), torch.zeros(8, 16))",
+            "outputs.append(output * (t + 1))",
+        ),
         cell="nn.RNNCell(6, 16)",
     ),
     "a cell that is called by the program": program("return x").replace(

@@ -50,7 +50,7 @@ WRONG = {
     "divided, and turned": program(
         "loss = fit + model.noise.penalty() / 8",
         "loss = loss + model.noise.penalty() / 8",
-        "loss = -(-loss) / 2",
+        "loss = -(-loss)",
     ),
     "a penalty of all and of one": program(
         f"loss = fit + sum(p.pow(2).sum() for p in model.parameters()) + {DECAY}"
@@ -72,6 +72,9 @@ APIS = dict.fromkeys(WRONG, "torch.Tensor.add")
 LINES = dict.fromkeys(WRONG, "loss.backward()")
 RIGHT = {
     "once": program("loss = fit + model.noise.penalty()"),
+    "the mean of two tasks, each with the penalty": program(
+        "loss = (fit + model.noise.penalty() + (fit.square() + model.noise.penalty())) / 2",
+    ),
     "twice on purpose": program(
         "penalty = model.noise.penalty()", "loss = fit + penalty + penalty"
     ),
