@@ -42,6 +42,22 @@ def program(*lines, steps=5):
     return PROGRAM.format(loss="\n    ".join(lines), steps=steps)
 
 
+# What a checkpoint computes again counts batches again, and nothing else does.
+CHECKPOINTED = """
+from torch.utils.checkpoint import checkpoint
+
+body = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.ReLU())
+head = nn.Linear(16, 4)
+optimizer = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.01)
+for iteration in range(5):
+    x, y = torch.randn(8, 6), torch.randn(8, 4)
+    first, second = (checkpoint(body, x, use_reentrant=False) for _ in range(2))
+    loss = F.mse_loss(head(first), y) + F.mse_loss(head(second), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print("batches", int(body[1].num_batches_tracked))
+"""
 DECAY = "(model.head.weight ** 2).sum()"
 WRONG = {
     "a prior under two names": program(
@@ -70,7 +86,9 @@ WRONG = {
 ITERATIONS = dict.fromkeys(WRONG, 3)
 APIS = dict.fromkeys(WRONG, "torch.Tensor.add")
 LINES = dict.fromkeys(WRONG, "loss.backward()")
+OUTPUTS = {"a checkpoint": ("batches 20", 1)}
 RIGHT = {
+    "a checkpoint": CHECKPOINTED,
     "once": program("loss = fit + model.noise.penalty()"),
     "the mean of two tasks, each with the penalty": program(
         "loss = (fit + model.noise.penalty() + (fit.square() + model.noise.penalty())) / 2",
