@@ -34,9 +34,10 @@ class CountedIgnored(MarkingInvariant):
         self.batches, self.reported = {}, set()
 
     def after_loss(self, name, arguments, output):
-        is_single = name in LOSSES and arguments["reduction"] == "none"
+        if name not in LOSSES or arguments["reduction"] != "none" or output.grad_fn is None:
+            return
         target = arguments["target"]
-        if not is_single or output.grad_fn is None or target.is_floating_point():
+        if target.is_floating_point():
             return
         if target.numel() != output.numel() or target.is_meta:
             return
