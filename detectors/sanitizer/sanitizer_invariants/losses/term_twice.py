@@ -6,11 +6,12 @@ from sanitizer_invariants.tools.graphs import find_roots, kind, list_inputs
 from sanitizer_invariants.tools.hooks import may_read_saved
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 
-PASSES, TERMS, NODES = 3, 64, 64
-# What leaves a sum a sum: it adds up elements or a constant, or changes the sign or the shape. A
-# factor may undo what is twice there, as in the mean of the losses of two tasks with one penalty.
+PASSES, TERMS, NODES, ROUNDING = 3, 64, 64, 1e-3
+# What leaves a sum a sum: it scales all terms alike, adds up their elements or a constant, or
+# changes the shape.
 SCALES = (
-    "Neg", "Add", "Sub", "Rsub", "Sum", "Mean", "View", "Squeeze", "Unsqueeze", "ToCopy", "Clone",
+    "Neg", "Div", "Mul", "Add", "Sub", "Rsub", "Sum", "Mean", "View", "Squeeze", "Unsqueeze",
+    "ToCopy", "Clone",
 )  # fmt: skip
 # A node of the graph that holds a parameter.
 LEAF = "torch::autograd::AccumulateGrad"
@@ -26,10 +27,10 @@ class TermTwice(Invariant):
     parameters, and all that these functions keep is the same to the last bit; in the first three
     passes of the program.
 
-    Excepted: sums that are multiplied or divided; a term that is computed once, and added twice
-    (`x + x`); terms of more than 64 functions, and those that keep no numbers, or are made by
-    functions of the program's own; sums with two terms that are made alike of other numbers, as
-    those of several samples or draws.
+    Excepted: sums that are divided by the number of the copies, as the mean of two tasks with one
+    penalty is; a term that is computed once, and added twice (`x + x`); terms of more than 64
+    functions, and those that keep no numbers, or are made by functions of the program's own; sums
+    with two terms that are made alike of other numbers, as those of several samples or draws.
 
     Cost: a walk over the terms of the loss for the first three backward passes.
     """
@@ -94,35 +95,52 @@ class Term:
 
 
 def find_repeated(root):
-    """One of two terms of a sum that are the same; None where there are none, or where others are
-    made alike of other numbers.
+    """One of several terms of a sum that are the same; None where there are none, where others are
+    made alike of other numbers, or where the sum is a mean over them.
     """
-    terms, repeated = [Term(node) for node in list_terms(root)], None
+    weights = list_terms(root)
+    terms, repeated, copies = [Term(node) for node in weights], None, 1
     for number, term in enumerate(terms):
-        for other in terms[:number]:
-            if not term.is_made_as(other):
-                continue
+        alike = [other for other in terms[:number] if term.is_made_as(other)]
+        for other in alike:
             if not term.can_be_compared() or not term.is_same(other):
                 return None
-            repeated = term
-    return repeated
+        if alike:
+            repeated, copies = term, max(copies, len(alike) + 1)
+    is_mean = repeated is not None and abs(weights[repeated.nodes[0]] * copies - 1) < ROUNDING
+    return None if is_mean else repeated
 
 
 def list_terms(root):
-    """The functions that made the terms which are added up; each once."""
-    nodes, terms = [root] if root is not None else [], []
-    visited = set(nodes)
+    """The functions that made the terms which are added up, each once, with the factor that the
+    last sum above a term is multiplied by.
+    """
+    # Of each node its own factor, and the one of the last sum above it.
+    factors = {root: (1.0, 1.0)} if root is not None else {}
+    nodes, terms = list(factors), {}
     for node in nodes:
+        factor, above = factors[node]
         inputs = list_inputs(node)
         is_sum = kind(node) == "Add" and len(inputs) == 2
         is_scale = kind(node) in SCALES and len(inputs) == 1
         if not (is_sum or is_scale) or len(nodes) > TERMS:
-            terms.append(node)
+            terms[node] = above
             continue
-        following = [before for before in inputs if before not in visited]
-        visited.update(following)
+        following = [before for before in inputs if before not in factors]
+        entry = (factor, factor) if is_sum else (factor * read_factor(node), above)
+        factors.update(dict.fromkeys(following, entry))
         nodes += following
-    return terms if len(nodes) <= TERMS else []
+    return terms if len(nodes) <= TERMS else {}
+
+
+def read_factor(node):
+    """The number that a function multiplies by; 1 where it is not known."""
+    factor = getattr(node, "_saved_other", None) if kind(node) in ("Div", "Mul") else None
+    if isinstance(factor, torch.Tensor) and factor.numel() == 1:
+        factor = float(factor)
+    if not isinstance(factor, (int, float)) or factor == 0:
+        return 1.0
+    return 1 / abs(factor) if kind(node) == "Div" else abs(factor)
 
 
 def is_own(node):

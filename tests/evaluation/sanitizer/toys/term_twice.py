@@ -66,7 +66,7 @@ WRONG = {
     "divided, and turned": program(
         "loss = fit + model.noise.penalty() / 8",
         "loss = loss + model.noise.penalty() / 8",
-        "loss = -(-loss)",
+        "loss = -(-loss) / 8",
     ),
     "a penalty of all and of one": program(
         f"loss = fit + sum(p.pow(2).sum() for p in model.parameters()) + {DECAY}"
@@ -92,6 +92,9 @@ RIGHT = {
     "once": program("loss = fit + model.noise.penalty()"),
     "the mean of two tasks, each with the penalty": program(
         "loss = (fit + model.noise.penalty() + (fit.square() + model.noise.penalty())) / 2",
+    ),
+    "the same, by a factor": program(
+        "loss = 0.5 * (fit + model.noise.penalty() + (fit.square() + model.noise.penalty()))",
     ),
     "twice on purpose": program(
         "penalty = model.noise.penalty()", "loss = fit + penalty + penalty"
