@@ -16,12 +16,14 @@ class DiscardedFunction(Invariant):
     Said when the program ends, after eight steps of an optimizer or more with a call between each
     two of them, if `backward` of no call has run: a loss may be added later.
 
+    Advice: a library may stitch gradients to numbers, as the times of a solver, that no loss asks for.
+
     Excepted: calls without gradients, and functions that are called now and then only.
 
     Cost: a hook on a node of the graph for each call until `backward` has run.
     """
 
-    NAME = "discarded-function"
+    NAME, SEVERITY = "discarded-function", "info"
     VERSION = 5
 
     def __init__(self, program, report):

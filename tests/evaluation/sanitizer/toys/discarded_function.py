@@ -1,4 +1,4 @@
-"""Toys of `discarded-function`: what it accuses, and what it does not."""
+"""Toys of `discarded-function`: on what it advises, and on what it does not."""
 
 NAME = "discarded-function"
 
@@ -46,7 +46,7 @@ def train(use, steps=12, after="pass"):
     return TRAIN.format(use=use, steps=steps, after=after)
 
 
-WRONG = {
+ADVISED = {
     "a loss that is thrown away": train("Auxiliary.apply(hidden, balance)"),
     "kept in a name that nobody reads": train("scaled = Auxiliary.apply(hidden, balance)"),
     "overwritten": train("scaled = Auxiliary.apply(hidden, balance); scaled = hidden"),
@@ -65,4 +65,3 @@ RIGHT = {
     "a second loss": train("second = Twice.apply(hidden).mean()", after="second.backward()")
     .replace("loss.backward()", "loss.backward(retain_graph=True)"),
 }  # fmt: skip
-LINES = {"a loss that is thrown away": "Auxiliary.apply(hidden, balance)"}
