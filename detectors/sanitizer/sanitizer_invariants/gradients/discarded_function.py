@@ -16,7 +16,8 @@ class DiscardedFunction(Invariant):
     Said when the program ends, after eight steps of an optimizer or more with a call between each
     two of them, if `backward` of no call has run: a loss may be added later.
 
-    Advice: a library may stitch gradients to numbers, as the times of a solver, that no loss asks for.
+    Advice: a library may stitch gradients to numbers that no loss asks for, as the times of a
+    solver.
 
     Excepted: calls without gradients, and functions that are called now and then only.
 
