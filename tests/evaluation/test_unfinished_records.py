@@ -78,3 +78,16 @@ def test_the_page_of_the_sanitizer_says_what_it_finds_of_later_bugs():
     assert hits == found["sanitizer-4", "default"]
     assert found["sanitizer-3", "default"] == 0
     assert not later[later.kind == "fixed"].alarmed.any()
+
+
+def test_the_page_of_version_5_names_what_it_finds_of_its_development_bugs():
+    checks = CommittedChecks(FOLDER).read(["sanitizer"]).checks
+    page = (ROOT / "detectors" / "sanitizer" / "README.md").read_text()
+    rows = re.findall(r"^\| `([\w-]+)` \| ([\w-]+-[0-9a-f]+) \|$", page, re.MULTILINE)
+    said = {bug: name for name, bug in rows}
+    assert f"Of the 25 bugs it finds {len(said)}," in page
+    for check in checks:
+        errors = {alarm.code for alarm in check.alarms if alarm.severity == "error"}
+        assert errors == ({said[check.bug]} if check.kind == "buggy" else set())
+    asked = {(check.bug, check.kind) for check in checks}
+    assert asked == {(bug, kind) for bug in said for kind in ("buggy", "fixed")}
