@@ -83,7 +83,7 @@ def rows(report: Path, release: str) -> list[dict[str, str]]:
     """What a report says, an error a row, with the optimizer that the API names."""
     findings = json.loads(report.read_text(encoding="utf-8"))["findings"]
     errors = [item for item in findings if item["severity"] == "error"]
-    found = [
+    accused = [
         {
             "release": release,
             "optimizer": item["api"].split(".")[-2],
@@ -92,7 +92,7 @@ def rows(report: Path, release: str) -> list[dict[str, str]]:
         }
         for item in errors
     ]
-    return sorted(found, key=lambda row: (row["optimizer"], row["invariant"]))
+    return sorted(accused, key=lambda row: (row["optimizer"], row["invariant"]))
 
 
 def main(arguments: Sequence[str]) -> int:

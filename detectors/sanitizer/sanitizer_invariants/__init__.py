@@ -54,8 +54,8 @@ def _discover():
     invariants = {}
     for theme in THEMES:
         package = importlib.import_module(f"{__name__}.{theme}")
-        for found in pkgutil.iter_modules(package.__path__):
-            module = importlib.import_module(f"{package.__name__}.{found.name}")
+        for entry in pkgutil.iter_modules(package.__path__):
+            module = importlib.import_module(f"{package.__name__}.{entry.name}")
             invariants.update(_defined_in(module))
     return invariants
 

@@ -91,9 +91,14 @@ def list_holders(dataset):
     level = list(holders)
     for _ in range(DEPTH):
         inner = [value for holder in level for value in list_callables(holder)]
-        level = [value for value in inner if not any(value is holder for holder in holders)]
+        level = [value for value in inner if not is_among(value, holders)]
         holders += level[:ITEMS]
     return holders
+
+
+def is_among(value, values):
+    """Whether a value is one of others, whatever its class says of equality."""
+    return any(value is other for other in values)
 
 
 def list_callables(holder):

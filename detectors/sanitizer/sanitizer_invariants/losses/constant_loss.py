@@ -113,5 +113,10 @@ def is_constant(look):
     is_same = bool((losses == losses[0]).all()) and bool(losses.isfinite().all())
     if not is_same or abs(loss) < LEAST_LOSS or abs(loss - round(loss)) < WHOLE:
         return False
-    sums = [tuple(number.item() for number in inputs) for _, inputs in look]
-    return len(set(sums)) >= DIFFERENT
+    sums = {read_numbers(inputs) for _, inputs in look}
+    return len(sums) >= DIFFERENT
+
+
+def read_numbers(tensors):
+    """The numbers of tensors that hold one each."""
+    return tuple(tensor.item() for tensor in tensors)

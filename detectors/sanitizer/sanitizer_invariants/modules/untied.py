@@ -84,10 +84,7 @@ class Untied(Invariant):
         if not self.assigned:
             return []
         paths = {part: path for path, part in module.named_modules()}
-        places = [
-            [(paths.get(holder.module()), holder.name) for holder in pair]
-            for pair in self.assigned.values()
-        ]
+        places = [find_places(pair, paths) for pair in self.assigned.values()]
         whole = [pair for pair in places if None not in (pair[0][0], pair[1][0])]
         return [Tie(module, *pair) for pair in whole]
 
@@ -171,3 +168,8 @@ def list_ties(module):
             if first != (path, name):
                 ties.append(Tie(module, first, (path, name)))
     return ties
+
+
+def find_places(holders, paths):
+    """Path and name of the parameters that holders have; the path is None where it is not known."""
+    return [(paths.get(holder.module()), holder.name) for holder in holders]

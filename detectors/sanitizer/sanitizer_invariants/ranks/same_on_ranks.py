@@ -62,8 +62,8 @@ class SameOnRanks(Invariant):
         if len(ranks) < 2:
             return
         for number in {call["wrapper"] for call in ranks[0]}:
-            of_ranks = [[c for c in calls if c["wrapper"] == number] for calls in ranks]
-            digests = {tuple(call["digest"] for call in calls) for calls in of_ranks}
+            of_ranks = [list_calls(calls, number) for calls in ranks]
+            digests = {list_digests(calls) for calls in of_ranks}
             if len(digests) == 1 and len(of_ranks[0]) >= LEAST:
                 self._report(of_ranks[0], len(ranks))
 
@@ -82,3 +82,13 @@ def move_part(tensor):
     if tensor.device.type == "cpu" or tensor.is_meta or tensor.layout != torch.strided:
         return tensor
     return tensor.detach().reshape(-1)[:4096].cpu()
+
+
+def list_calls(calls, wrapper):
+    """The calls of one wrapper."""
+    return [call for call in calls if call["wrapper"] == wrapper]
+
+
+def list_digests(calls):
+    """The digests of the data of calls, in their order."""
+    return tuple(call["digest"] for call in calls)

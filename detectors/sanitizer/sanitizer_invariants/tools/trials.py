@@ -142,8 +142,13 @@ def list_learnt(optimizer):
         and key not in own
         and value.numel() > 1
         and bool(value.any())
-        and not any(value.shape == one.shape and torch.equal(value, one) for one in parameters)
+        and not is_copy(value, parameters)
     ]
+
+
+def is_copy(value, parameters):
+    """Whether a tensor has the numbers of a parameter."""
+    return any(value.shape == one.shape and torch.equal(value, one) for one in parameters)
 
 
 def is_plain(parameter):
