@@ -83,7 +83,8 @@ def test_the_page_of_the_sanitizer_says_what_it_finds_of_later_bugs():
 def test_the_page_of_version_5_names_what_it_finds_of_its_development_bugs():
     checks = CommittedChecks(FOLDER).read(["sanitizer"]).checks
     page = (ROOT / "detectors" / "sanitizer" / "README.md").read_text()
-    rows = re.findall(r"^\| `([\w-]+)` \| ([\w-]+-[0-9a-f]+) \|$", page, re.MULTILINE)
+    table = page.partition("How often version 5")[0]
+    rows = re.findall(r"^\| `([\w-]+)` \| ([\w-]+-[0-9a-f]+) \|$", table, re.MULTILINE)
     said = {bug: name for name, bug in rows}
     assert f"Of the 25 bugs it finds {len(said)}," in page
     for check in checks:

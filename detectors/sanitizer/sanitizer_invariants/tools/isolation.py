@@ -44,7 +44,7 @@ def duplicate_isolated(metric):
 def duplicate(value):
     """A deep copy without gradients; None where there is none."""
     try:
-        with torch.inference_mode(False), torch.no_grad():
+        with torch.inference_mode(False), torch.no_grad(), copies.drawing_nothing():
             tensors = copies.list_tensors(value)
             memo = {id(tensor): copies.duplicate_tensor(tensor) for tensor in tensors}
             return copy.deepcopy(value, memo)
@@ -79,7 +79,8 @@ def list_parts(value):
     if isinstance(value, types.MethodType):
         return [value.__self__, value.__func__]
     if isinstance(value, types.FunctionType):
-        cells = unhook(value).__closure__ or ()
+        # What a hook stands for may be written in C.
+        cells = getattr(unhook(value), "__closure__", None) or ()
         return [cell.cell_contents for cell in cells if side_effects.is_set(cell)]
     if isinstance(value, torch.Tensor):
         return []

@@ -40,12 +40,29 @@ MOMENTS = """
 mean.lerp_(p.grad, 0.1)
 square.lerp_(p.grad ** 2, 0.001)
 """
+# An optimizer that holds a function of torch is watched as others are, and so are all after it.
+HOLDER = """
+class Holder(torch.optim.SGD):
+    def __init__(self, params):
+        super().__init__(params, lr=0.1)
+        self.choose, self.seed = torch.argmax, torch.manual_seed
+
+    def step(self, closure=None):
+        super().step()
+
+first = nn.Linear(2, 2)
+holder = Holder(first.parameters())
+first(torch.randn(3, 2)).sum().backward()
+holder.step()
+"""
 WRONG = {
     "a bias corrected by the complement": train(
         MOMENTS + "p.add_(mean / 0.9 ** count / ((square / 0.999 ** count).sqrt() + 1e-8), "
         "alpha=-group['lr'])"
     ),
     "uphill": train("p.add_(p.grad, alpha=group['lr'] * 50)", "Own(net.parameters(), lr=0.1)"),
+    "behind one that holds functions of torch": HOLDER
+    + train("p.add_(p.grad, alpha=group['lr'] * 50)", "Own(net.parameters(), lr=0.1)"),
     "a momentum above one": train("mean.mul_(1.2).add_(p.grad)\np.add_(mean, alpha=-group['lr'])"),
     "divided by a mean that vanishes": train(
         "square.mul_(0.5)\np.sub_(group['lr'] * p.grad / (square.sqrt() + 1e-8) * 1e3)"
