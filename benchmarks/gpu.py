@@ -5,6 +5,7 @@ and a report that can be committed.
     make gpu PYTHON=/path/to/python       # an interpreter that has a torch for your GPU
     make gpu PYTHON=... JOBS=12           # that many runs at a time
     python benchmarks/gpu.py --device cuda:1 --data DIR
+    python benchmarks/gpu.py --only TorchMetrics-1890 --python ... --out FILE
 
 With an interpreter of yours these cases are run: those whose fault is in the script, and those
 whose fault is in a package of which the interpreter has an affected release. The report names the
@@ -73,14 +74,19 @@ def in_script(bug: Bug) -> bool:
     return "/" not in bug.site.file
 
 
-def plan(catalog: Catalog, data: Path | None, host: Interpreter | None) -> list[Planned]:
-    """All active cases, and what becomes of each with the bugs' own environments,
+def plan(
+    catalog: Catalog,
+    data: Path | None,
+    host: Interpreter | None,
+    only: Sequence[str] = (),
+) -> list[Planned]:
+    """All active cases, or those of the bugs or cases named in `only`, and what becomes of each with the bugs' own environments,
     or with an interpreter of one's own.
 
     Cases that need data are left out where there is no folder of it.
     """
     planned = []
-    for target in catalog.select(catalog.active()):
+    for target in catalog.select(only or catalog.active()):
         if target.case.program.data and data is None:
             planned.append(Planned(target, REPRODUCED, "it needs --data DIR"))
         elif host is None or in_script(target.bug):
@@ -217,8 +223,8 @@ def report(rows: Sequence[Row], planned: int, where: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run(catalog: Catalog, options: Options, out: Path) -> int:
-    """Run all, and write the report after each case; returns the exit status,
+def run(catalog: Catalog, options: Options, out: Path, only: Sequence[str] = ()) -> int:
+    """Run all, or the bugs of `only`, and write the report after each case; returns the exit status,
     as that of `trainbugs run`.
 
     Raises UsageError where there is no GPU, or the interpreter has no torch that sees it.
@@ -232,7 +238,7 @@ def run(catalog: Catalog, options: Options, out: Path) -> int:
     if options.python:
         # As before a run: an error names what the interpreter lacks.
         host = interpreter.probe(session.runtimes.get("own").python_path)
-    planned = plan(catalog, options.data, host)
+    planned = plan(catalog, options.data, host, only)
     where = f"torch {host.torch} of an interpreter of the host" if host else "pinned environments"
     by_index: dict[int, Row] = {}
     for index, row in rows(planned, session):
@@ -256,6 +262,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, help="folder of data sets, for the cases with MNIST")
     parser.add_argument("-j", "--jobs", type=int, help="runs at a time; default: 1")
     parser.add_argument(
+        "--only",
+        nargs="+",
+        default=(),
+        metavar="BUG[/CASE]",
+        help="run these alone, e.g. with an interpreter that has the affected release",
+    )
+    parser.add_argument(
         "--results", type=Path, default=Path("results/gpu"), help="default: results/gpu"
     )
     parser.add_argument(
@@ -272,7 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             results=parsed.results,
             jobs=parsed.jobs,
         )
-        return run(Catalog(ROOT), options, parsed.out)
+        return run(Catalog(ROOT), options, parsed.out, parsed.only)
     except TrainbugsError as error:
         print(f"gpu: {error}", file=sys.stderr)
         return 2

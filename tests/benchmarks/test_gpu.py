@@ -237,3 +237,12 @@ def test_cases_that_should_fail_run_first(gpu, toy, tmp_path, monkeypatch):
     monkeypatch.setattr(gpu, "plan", planned)
     assert call(gpu, toy, tmp_path)[0] == 0
     assert ran == [["Toy-1/other"], ["Toy-1/only"]]
+
+
+def test_only_the_bugs_that_are_named_are_planned(gpu):
+    catalog = Catalog(ROOT)
+    planned = gpu.plan(catalog, None, host(torchmetrics="1.7.2"), ["TorchMetrics-3068"])
+    assert [item.target.case.id for item in planned] == ["TorchMetrics-3068/letters"]
+    assert planned[0].expected == "REPRODUCED"
+    with pytest.raises(UsageError):
+        gpu.plan(catalog, None, None, ["none-of-these"])
