@@ -28,8 +28,9 @@ class CarriedState(Invariant):
     one that it has given last, in the batch before, to the last bit; it has two rows or more, as
     many as the batch.
 
-    Excepted: loaders that keep the order of their samples, or have a sampler of the program's own;
-    batches without a DataLoader, as an agent makes them; states with another number of rows.
+    Excepted: batches between which another loader gave one; loaders that keep the order of their
+    samples, or have a sampler of the program's own; batches without a DataLoader, as an agent makes
+    them; states with another number of rows.
 
     Cost: a comparison of two states for each of the first batches of a module.
     """
@@ -40,10 +41,14 @@ class CarriedState(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.batch, self.rows, self.is_random, self.is_backward = 0, set(), False, False
+        self.loader, self.turns = no_loader, 0
         self.memories, self.fresh = weakref.WeakKeyDictionary(), weakref.WeakSet()
 
     def after_batch(self, loader, batch):
         self.batch += 1
+        if self.loader() is not loader:
+            self.turns += 1
+            self.loader = weakref.ref(loader) if loader is not None else no_loader
         self.is_random = loader is not None and is_drawn(loader)
         if self.is_random:
             self.rows = {len(tensor) for tensor in list_tensors(batch) if tensor.dim()}
@@ -63,9 +68,11 @@ class CarriedState(Invariant):
             self.fresh.add(module)
             return
         memory = self.memories.setdefault(module, Memory())
-        if memory.result is not None and memory.batch != self.batch:
+        is_next = memory.batch != self.batch and memory.turns == self.turns
+        if memory.result is not None and is_next:
             self._compare(module, memory, step)
-        memory.batch, memory.result = self.batch, step.result.detach()
+        memory.batch, memory.turns = self.batch, self.turns
+        memory.result = step.result.detach()
         if module in self.fresh:
             del self.memories[module]
 
@@ -92,12 +99,17 @@ class CarriedState(Invariant):
 
 
 class Memory:
-    """The last state that a module gave, in which batch, and in how many batches in a row it went
-    on with it, or did not.
+    """The last state that a module gave, in which batch, in which turn of the loaders, and in how
+    many batches in a row it went on with it, or did not.
     """
 
     def __init__(self):
-        self.batch, self.result, self.carried, self.begun = 0, None, 0, 0
+        self.batch, self.turns, self.result = 0, 0, None
+        self.carried, self.begun = 0, 0
+
+
+def no_loader():
+    """Instead of a reference to a loader."""
 
 
 def is_drawn(loader):

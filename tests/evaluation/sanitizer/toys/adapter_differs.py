@@ -85,6 +85,11 @@ RIGHT = {
         "self.more = nn.Linear(layer.out_features, layer.out_features)",
         "return self.more(torch.tanh(self.layer(x)))",
     ),
+    "another layer behind it, like it": train(
+        "self.more = nn.Linear(layer.out_features, layer.out_features)\n"
+        "        self.more.weight.data = 2 * torch.eye(layer.out_features)",
+        "return self.more(self.layer(x))",
+    ),
     "a factor that begins at zero": train(
         "self.scale = nn.Parameter(torch.zeros(layer.out_features))",
         "return self.layer(x) * self.scale",

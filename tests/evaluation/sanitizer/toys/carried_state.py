@@ -73,6 +73,11 @@ RIGHT = {
     ).replace("x, y = torch.randn", "table, labels = x, y = torch.randn").replace(
         "zip(x.split(8), y.split(8))", "zip(table.split(8), labels.split(8))"
     ),
+    "in order, and another loader shuffles": program(*CARRY, order="shuffle=False", batches=(
+        "zip(loader, DataLoader(TensorDataset(x, y), 8, shuffle=True))"
+    )).replace("for x, y in zip", "for (x, y), _ in zip").replace(
+        "x, y = torch.randn", "table, labels = x, y = torch.randn"
+    ).replace("zip(loader, DataLoader(TensorDataset(x, y)", "zip(loader, DataLoader(TensorDataset(table, labels)"),
     "a decoder goes on": program(
         "output, state = model(x)",
         "for t in range(3):",
