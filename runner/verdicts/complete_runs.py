@@ -60,7 +60,10 @@ def _points(plot: Plot) -> list[tuple[Mapping[str, Scalar], tuple[str, ...]]]:
     """
     if plot.heatmap:
         return [({}, (*plot.heatmap.rows, plot.heatmap.columns))]
-    return [(line.where, (plot.x,)) for panel in plot.panels for line in panel.lines]
+    lines = [line for panel in plot.panels for line in panel.lines]
+    # Most curves of a plot show the same records.
+    different = {repr(sorted(line.where.items())): line.where for line in lines}
+    return [(where, (plot.x,)) for where in different.values()]
 
 
 def _twice(
