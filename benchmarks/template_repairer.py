@@ -6,7 +6,8 @@
 
 The sanitizer says where a program breaks which invariant, and `templates/` holds the mechanical
 cures, by the invariants' names; `--list` prints them. It takes what the sanitizer said from the
-records of `trainbugs evaluate sanitizer` in FOLDER, or from the committed ones with `--committed`,
+records of `trainbugs evaluate --detector sanitizer` in FOLDER, or from the committed ones with
+`--committed`,
 and knows a program by its digest: it reads no key. With `--watch` it runs `trainbugs watch` on the
 programs that have no record, in an environment that is built. A program that no cure fits gets no
 patch, and a line says why.

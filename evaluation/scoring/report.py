@@ -49,7 +49,7 @@ def rows(scores: "pd.DataFrame") -> Rows:
 
 
 def group_tables(scores: "pd.DataFrame") -> list[ScoreTable]:
-    """The first table, apart for rows that were given as much: detectors without references, with
+    """The first table, apart for rows that were given as much: detectors without clean runs, with
     clean runs, with more; then what is set aside. Rules that were not chosen are left out.
     """
     shown = without_rejected(scores)
@@ -197,7 +197,7 @@ def _is_absent(value: Any) -> bool:
 
 
 GROUP_TITLES = {
-    REFERENCE_FREE: "Detectors that need no reference",
+    REFERENCE_FREE: "Detectors that need no clean runs",
     CLEAN_RUNS: "Detectors that learn from clean runs",
     MORE: "Detectors that see more, and negative controls",
 }

@@ -27,7 +27,7 @@ from trainbugs.website.evaluations import (
 )
 
 BOARDS = {
-    REFERENCE_FREE: ("Detectors that need no reference", "They see one program, and nothing else."),
+    REFERENCE_FREE: ("Detectors that need no clean runs", "They see one program, and nothing else."),
     CLEAN_RUNS: (
         "Detectors that learn from clean runs",
         "They are given runs without the fault: of the same program, or of others.",
@@ -78,7 +78,7 @@ class CrossTable:
 @dataclass(frozen=True)
 class Headline:
     """How many harmful cases came after the first bugs, by whose answers rules were declared; how
-    many of them no careful detector finds that needs no reference; how many all such detectors
+    many of them no careful detector without clean runs finds; how many all such detectors
     find together, and how many those with clean runs.
     """
 
