@@ -27,7 +27,10 @@ from trainbugs.website.evaluations import (
 )
 
 BOARDS = {
-    REFERENCE_FREE: ("Detectors that need no clean runs", "They see one program, and nothing else."),
+    REFERENCE_FREE: (
+        "Detectors that need no clean runs",
+        "They see one program, and nothing else.",
+    ),
     CLEAN_RUNS: (
         "Detectors that learn from clean runs",
         "They are given runs without the fault: of the same program, or of others.",
