@@ -1,11 +1,13 @@
 """How often a correct program of others is accused: counts from the table and the judgements, with
 Wilson's interval.
 
-    python rate.py
+    python rate.py                  # of the frozen version 5
+    python rate.py table-4.csv      # of the frozen version 4
 """
 
 import csv
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,9 +30,9 @@ class Rate:
         return f"{self.count} of {self.programs} (95 %: {low:.1%} to {high:.1%})"
 
 
-def table():
-    """The rows of the table."""
-    return list(csv.DictReader((HERE / "table.csv").read_text().splitlines()))
+def table(name="table.csv"):
+    """The rows of a table."""
+    return list(csv.DictReader((HERE / name).read_text().splitlines()))
 
 
 def judgements():
@@ -39,7 +41,7 @@ def judgements():
 
 
 def watched(rows):
-    """The rows of programs that did steps under a known state of version 4, and did not crash."""
+    """The rows of programs that did steps under a frozen version, and did not crash."""
     return [row for row in rows if row["digest"] and not row["failed"]]
 
 
@@ -67,7 +69,7 @@ def falsely_accused_at_first(rows):
 
 
 def main():
-    rows = table()
+    rows = table(*sys.argv[1:])
     ran = watched(rows)
     chosen = json.loads((HERE / "programs.json").read_text())
     print(f"chosen, and not run yet: {len(chosen) - len(rows)}")
