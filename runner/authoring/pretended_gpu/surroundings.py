@@ -1,6 +1,7 @@
 """What a machine with a GPU has around a script: torch.cuda, compilers, checkpoints."""
 
 import functools
+import os
 
 import torch
 from pretended_gpu.labels import CPU_LABEL, GPU_LABEL, LABELS, is_cuda, list_tensors
@@ -47,6 +48,8 @@ def pretend():
     # Recurrent networks would join their weights for cuDNN.
     torch.backends.cudnn.is_acceptable = functools.partial(answer, False)
     torch.compile = compiled
+    # For scripts that call Dynamo by itself.
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
     torch.save, torch.load = remembering(torch.save, torch.load)
 
 

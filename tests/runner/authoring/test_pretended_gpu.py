@@ -73,6 +73,9 @@ PASSED = {
     ),
     "read on the CPU": train(printed="net(x.to(device)).detach().cpu().numpy().shape"),
     "compiled": train("net = torch.compile(net)"),
+    "compiled by Dynamo itself": train(
+        "import torch._dynamo; net = torch._dynamo.optimize('eager')(net)"
+    ),
     "a scaler": train("torch.cuda.synchronize(); torch.cuda.manual_seed(0)"),
     "a device of its own": train(
         loss="F.cross_entropy(net(x.to(next(net.parameters()).device)), y.to(device))"
