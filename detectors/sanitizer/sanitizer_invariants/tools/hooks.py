@@ -254,11 +254,12 @@ def hook_registrations(tell):
 
 
 def hook_functions(tell):
-    bare = torch.autograd.Function.__dict__["apply"].__func__
+    # In torch 2.14 it is written in C, and has no function of Python inside.
+    bare = torch.autograd.Function.__dict__["apply"]
 
-    @functools.wraps(bare)
+    @functools.wraps(torch.autograd.Function.apply)
     def apply(function, *arguments, **options):
-        result = bare(function, *arguments, **options)
+        result = bare.__get__(None, function)(*arguments, **options)
         if is_compiling() or options or function.__module__.startswith("torch."):
             return result
         results = result if isinstance(result, tuple) else (result,)
