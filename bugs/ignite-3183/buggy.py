@@ -1,10 +1,10 @@
 """Train a small convolutional network on handwritten digits with Ignite, in two sessions.
 
-The first session is interrupted. The second one takes all state from the last checkpoint, and goes on. The learning rate
-rises for a while, stays, and falls along a cosine in the last epochs. Every epoch prints one JSON object: its session,
-the learning rate of its last iteration, the mean loss of its iterations, and loss and accuracy on other images after it.
-At the end all of them go to `<output>.json`, checkpoints are in `<output>-checkpoints`. The one argument, a JSON file
-with `parameters`, is by default the `config.json` beside this file.
+The first session is interrupted. The second one takes all state from the last checkpoint, and goes on. The learning
+rate rises for a while, stays, and falls along a cosine in the last epochs. Every epoch prints one JSON object: its
+session, the learning rate of its last iteration, the mean loss of its iterations, and loss and accuracy on other images
+after it. At the end all of them go to `<output>.json`, checkpoints are in `<output>-checkpoints`. The one argument, a
+JSON file with `parameters`, is by default the `config.json` beside this file.
 """
 
 import json
