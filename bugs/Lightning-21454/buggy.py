@@ -27,7 +27,8 @@ class BalancedSampler(Sampler):
 
     def __init__(self, positive, seed):
         self.positive, self.negative = positive.nonzero().flatten(), (~positive).nonzero().flatten()
-        self.seed, self.epoch = seed, 0
+        self.seed = seed
+        self.set_epoch(0)
 
     def set_epoch(self, epoch):
         self.epoch = epoch
