@@ -1,8 +1,8 @@
 """Teach a small recurrent network to spell numbers, and judge it by BLEU scores of TorchMetrics.
 
-Every epoch prints one JSON object: the loss in training, and in validation BLEU with n-grams of one word, of at most two,
-three and four, and the share of the numbers that are spelled right. At the end all of them go to `<output>.json`. The one
-argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
+Every epoch prints one JSON object: the loss in training, and in validation BLEU with n-grams of one word, of at most
+two, three and four, and the share of the numbers that are spelled right. At the end all of them go to `<output>.json`.
+The one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
 """
 
 import json
