@@ -1,8 +1,8 @@
-"""Train a classifier of handwritten digits with PyTorch Lightning, which finds the learning rate first.
+"""Train a classifier of handwritten digits with PyTorch Lightning, which first tries learning rates.
 
-Every epoch prints one JSON object: the mean loss in training, and the loss and the accuracy in validation. At the end
-all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json`
-beside this file.
+What the finder suggests goes to standard error, and is not used. Every epoch prints one JSON object: the mean loss in
+training, and the loss and the accuracy in validation. At the end all of them go to `<output>.json`. The one argument, a
+JSON file with `parameters`, is by default the `config.json` beside this file.
 """
 
 import json
@@ -19,9 +19,9 @@ from torch.utils.data import DataLoader
 
 
 class Classifier(LightningModule):
-    def __init__(self, width):
+    def __init__(self, width, learning_rate):
         super().__init__()
-        self.learning_rate = 0.001
+        self.learning_rate = learning_rate
         self.layers = nn.Sequential(
             nn.Flatten(), nn.Linear(64, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 10)
         )
@@ -80,10 +80,12 @@ def main():
         DataLoader(train, batch_size=config["batch_size"], shuffle=True),
         DataLoader(validation, batch_size=config["batch_size"]),
     )
-    model = Classifier(config["width"])
+    model = Classifier(config["width"], config["learning_rate"])
     report = Report()
-    trainer = make_trainer(accelerator, config["num_epoch"], [LearningRateFinder(), report])
+    finder = LearningRateFinder(update_attr=False)
+    trainer = make_trainer(accelerator, config["num_epoch"], [finder, report])
     trainer.fit(model, *loaders)
+    print(f"suggested learning rate: {finder.optimal_lr.suggestion()}", file=sys.stderr)
     Path(config["output"] + ".json").write_text(json.dumps(report.records, indent=1))
 
 

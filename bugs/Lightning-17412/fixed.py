@@ -1,8 +1,8 @@
-"""Train a classifier of handwritten digits with PyTorch Lightning, which finds the learning rate first.
+"""Train a classifier of handwritten digits with PyTorch Lightning, which first tries learning rates.
 
-Every epoch prints one JSON object: the mean loss in training, and the loss and the accuracy in validation. At the end
-all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json`
-beside this file.
+What the finder suggests goes to standard error, and is not used. Every epoch prints one JSON object: the mean loss in
+training, and the loss and the accuracy in validation. At the end all of them go to `<output>.json`. The one argument, a
+JSON file with `parameters`, is by default the `config.json` beside this file.
 """
 
 import json
@@ -12,16 +12,16 @@ from pathlib import Path
 import folders
 import torch
 from pytorch_lightning import Callback, LightningModule, Trainer, seed_everything
-from pytorch_lightning.tuner import Tuner
+from pytorch_lightning.callbacks import LearningRateFinder
 from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader
 
 
 class Classifier(LightningModule):
-    def __init__(self, width):
+    def __init__(self, width, learning_rate):
         super().__init__()
-        self.learning_rate = 0.001
+        self.learning_rate = learning_rate
         self.layers = nn.Sequential(
             nn.Flatten(), nn.Linear(64, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 10)
         )
@@ -80,11 +80,12 @@ def main():
         DataLoader(train, batch_size=config["batch_size"], shuffle=True),
         DataLoader(validation, batch_size=config["batch_size"]),
     )
-    model = Classifier(config["width"])
+    model = Classifier(config["width"], config["learning_rate"])
     report = Report()
-    Tuner(make_trainer(accelerator, config["num_epoch"], [])).lr_find(model, *loaders)
-    trainer = make_trainer(accelerator, config["num_epoch"], [report])
+    finder = LearningRateFinder(num_training_steps=len(loaders[1]), update_attr=False)
+    trainer = make_trainer(accelerator, config["num_epoch"], [finder, report])
     trainer.fit(model, *loaders)
+    print(f"suggested learning rate: {finder.optimal_lr.suggestion()}", file=sys.stderr)
     Path(config["output"] + ".json").write_text(json.dumps(report.records, indent=1))
 
 

@@ -1,4 +1,4 @@
-"""The learning rate that was found, and how many batches a validation has."""
+"""How many batches a validation has."""
 
 
 def start():
@@ -6,4 +6,4 @@ def start():
 
 
 def look(names):
-    return {"learning_rate": names["model"].learning_rate, "validation_batches": sum(names["trainer"].num_val_batches)}
+    return {"validation_batches": sum(names["trainer"].num_val_batches)}
