@@ -21,7 +21,7 @@ from pathlib import Path
 
 from pretended_gpu.functions import NO_ARRAY, Functions
 from pretended_gpu.operations import MIXED, Operations
-from pretended_gpu.surroundings import pretend
+from pretended_gpu.surroundings import Compilation, pretend
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 # What is wrong here, and not in the script: there is no driver, or the CPU lacks what a GPU has.
@@ -66,6 +66,8 @@ def judge(script):
         is_device = MIXED in str(error) or NO_ARRAY in str(error)
         if is_device:
             return "device error", text
+        if Compilation.is_left_out:
+            return "not checkable", f"it is run uncompiled, and then ends with {text}"[:300]
         return ("not checkable" if NOT_HERE.search(str(error)) else "crashed"), text
     return "passed", ""
 

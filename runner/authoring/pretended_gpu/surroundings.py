@@ -57,8 +57,15 @@ def answer(value=None, *_, **__):
     return value
 
 
+class Compilation:
+    """Whether the script has asked for it."""
+
+    is_left_out = False
+
+
 def compiled(model=None, **_):
     """In place of torch.compile: the model as it is."""
+    Compilation.is_left_out = True
     return (lambda function: function) if model is None else model
 
 

@@ -101,6 +101,10 @@ MIXED = {
 OTHERS = {
     "no optimizer": ("print(1)", "not checkable"),
     "a crash": (train(loss=f"{LOSS} + undefined"), "crashed"),
+    "a crash where compilation is left out": (
+        train("net = torch.compile(net)", f"{LOSS} + undefined"),
+        "not checkable",
+    ),
     "the driver is asked": (train("torch.cuda.Stream()"), "not checkable"),
 }
 
