@@ -94,7 +94,8 @@ def main() -> int:
     options = parser.parse_args()
     catalog = Catalog(ROOT)
     session = Session(catalog, Options(device="cpu", results=options.results), on_stderr())
-    rows = list(csv.DictReader(options.table.open())) if options.table.exists() else []
+    lines = options.table.read_text().splitlines() if options.table.exists() else []
+    rows = list(csv.DictReader(lines))
     made = {(row["case"], row["line"], row["left_out"]) for row in rows}
     for place in chosen(catalog, options.environment, options.number, options.seed):
         if (place.target.case.id, str(place.line), place.left_out) in made:
