@@ -100,6 +100,8 @@ def test_the_page_of_version_5_says_what_it_finds_of_bugs_of_both_kinds():
         fixed = shown[shown.kind == "fixed"]
         counts = own.paired.sum(), len(own), fixed.alarmed.sum(), len(fixed)
         assert tuple(map(int, said.groups())) == counts
+    controls = table[table.kind == "control"]
+    assert f"accuses {controls.alarmed.sum()} of the {len(controls)} [controls]" in text
 
 
 def test_the_page_of_version_5_names_what_it_finds_of_its_development_bugs():
