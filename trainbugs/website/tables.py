@@ -79,6 +79,11 @@ def _lists(facets: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 
 
 def words(*texts: str) -> str:
-    """The different words of texts in small letters, once each: what a search looks through."""
+    """The different words of texts in small letters, once each: what a search looks through.
+
+    A search finds parts of words. So a word that is a part of another one is left out.
+    """
     matches = re.findall(WORD, " ".join(texts).lower())
-    return " ".join(dict.fromkeys(word for word in matches if len(word) > 1))
+    different = dict.fromkeys(word for word in matches if len(word) > 1)
+    joined = " ".join(different)
+    return " ".join(word for word in different if joined.count(word) == 1)

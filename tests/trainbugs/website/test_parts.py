@@ -116,6 +116,7 @@ def test_facets_count_rows_and_keep_their_order():
     assert facet("where", "Where", rows, ["b"]).values == {"b": 2, "a": 1, "c": 1}
     assert list(facet("where", "Where", rows, ["b"]).values) == ["b", "a", "c"]
     assert words("Adam, adam: the lr=1e-3") == "adam the lr 1e-3"
+    assert words("a train of trained networks, training") == "of trained networks training"
 
 
 def test_a_query_is_split_as_the_rows_are():
