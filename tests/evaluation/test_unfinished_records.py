@@ -100,6 +100,11 @@ def test_the_page_of_version_5_says_what_it_finds_of_bugs_of_both_kinds():
         fixed = shown[shown.kind == "fixed"]
         counts = own.paired.sum(), len(own), fixed.alarmed.sum(), len(fixed)
         assert tuple(map(int, said.groups())) == counts
+    older = table[~table.bug.isin(later_bugs() | uncounted_bugs())]
+    own, fixed = with_twins(older), older[older.kind == "fixed"]
+    harmful = own[~own.benign]
+    said = f"{harmful.paired.sum()} of {len(harmful)} cases, and accuses"
+    assert f"{said} {fixed.alarmed.sum()} of {len(fixed)} fixed programs" in text
     controls = table[table.kind == "control"]
     assert f"accuses {controls.alarmed.sum()} of the {len(controls)} [controls]" in text
 
