@@ -107,8 +107,8 @@ def test_the_pages_have_the_rate(version, page):
 
 
 def test_the_versions_have_watched_the_same_programs():
-    names = [{row["name"] for row in RATE.watched(table)} for table in TABLES.values()]
-    assert names[0] == names[1]
+    newer, older = map(RATE.watched, TABLES.values())
+    assert [row["name"] for row in newer] == [row["name"] for row in older]
 
 
 def test_each_table_is_of_one_state():

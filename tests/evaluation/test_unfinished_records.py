@@ -103,8 +103,8 @@ def test_the_page_of_version_5_says_what_it_finds_of_bugs_of_both_kinds():
     older = table[~table.bug.isin(later_bugs() | uncounted_bugs())]
     own, fixed = with_twins(older), older[older.kind == "fixed"]
     harmful = own[~own.benign]
-    said = f"{harmful.paired.sum()} of {len(harmful)} cases, and accuses"
-    assert f"{said} {fixed.alarmed.sum()} of {len(fixed)} fixed programs" in text
+    counted = f"{harmful.paired.sum()} of {len(harmful)} cases, and accuses"
+    assert f"{counted} {fixed.alarmed.sum()} of {len(fixed)} fixed programs" in text
     controls = table[table.kind == "control"]
     assert f"accuses {controls.alarmed.sum()} of the {len(controls)} [controls]" in text
 
