@@ -80,7 +80,8 @@ def plan(
     host: Interpreter | None,
     only: Sequence[str] = (),
 ) -> list[Planned]:
-    """All active cases, or those of the bugs or cases named in `only`, and what becomes of each with the bugs' own environments,
+    """All active cases, or the cases that `only` names, by bug or case, and what becomes of each with
+    the bugs' own environments,
     or with an interpreter of one's own.
 
     Cases that need data are left out where there is no folder of it.
@@ -224,7 +225,7 @@ def report(rows: Sequence[Row], planned: int, where: str) -> str:
 
 
 def run(catalog: Catalog, options: Options, out: Path, only: Sequence[str] = ()) -> int:
-    """Run all, or the bugs of `only`, and write the report after each case; returns the exit status,
+    """Run all, or what `only` names, and write the report after each case; returns the exit status,
     as that of `trainbugs run`.
 
     Raises UsageError where there is no GPU, or the interpreter has no torch that sees it.

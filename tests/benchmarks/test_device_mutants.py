@@ -44,3 +44,14 @@ def test_the_page_says_how_many_are_seen():
     said = re.search(r"\[(\d+) fixed scripts\].*?\| (\d+) device errors; the (\d+) others", words)
     assert said
     assert tuple(map(int, said.groups())) == (len(rows), errors, len(rows) - errors)
+
+
+def test_the_page_says_what_was_checked():
+    path = ROOT / "benchmarks" / "device_checks.csv"
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    status = [row["status"] for row in rows]
+    words = " ".join((ROOT / "docs" / "gpu.md").read_text().split())
+    counts = f"{status.count('passed')} passed, {status.count('not checkable')} are not checkable"
+    assert f"[programs of {len({row['case'] for row in rows})} cases]" in words
+    assert f"{counts}, none has a device error" in words
+    assert len(status) == status.count("passed") + status.count("not checkable")

@@ -19,7 +19,9 @@ class Labels:
     def find(self, tensor):
         """GPU_LABEL, EITHER or CPU_LABEL."""
         storage = storage_of(tensor)
-        return self.kept.get(storage._cdata, (None, CPU_LABEL))[1] if storage else CPU_LABEL
+        if storage is None:
+            return CPU_LABEL
+        return self.kept.get(storage._cdata, (None, CPU_LABEL))[1]
 
     def is_gpu(self, tensor):
         return self.find(tensor) == GPU_LABEL

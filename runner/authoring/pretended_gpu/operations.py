@@ -46,10 +46,10 @@ class Operations(TorchDispatchMode):
         if is_cuda(kwargs.get("device")):
             kwargs["device"], label = torch.device("cpu"), GPU_LABEL
         result = func(*args, **kwargs)
-        known = {storage._cdata for storage in map(storage_of, given) if storage}
+        known = {storage._cdata for storage in map(storage_of, given) if storage is not None}
         for tensor in list_tensors(result):
             storage = storage_of(tensor)
-            if storage and storage._cdata not in known:
+            if storage is not None and storage._cdata not in known:
                 LABELS.put(tensor, label)
         return result
 

@@ -55,6 +55,10 @@ PASSED = {
     "a split of which a part is used": train(
         loss="F.cross_entropy(net(x.to(device).split(3, 1)[0].repeat(1, 2)), y.to(device))"
     ),
+    "an empty tensor": train(
+        "x = torch.cat([torch.empty(0, 6, device=device), x.to(device)])",
+        "F.cross_entropy(net(x), y.to(device))",
+    ),
     "moved with gradients": train(
         "scale = nn.Parameter(torch.ones(6))",
         "F.cross_entropy(net(x.to(device) * scale.to(device)), y.to(device))",
