@@ -27,7 +27,10 @@ class Recorder:
         self.steps = steps
 
     def write(self, path):
-        path.write_text(json.dumps({"steps": self.steps}))
+        """As the kit's own report: whoever looks finds all of it or nothing."""
+        unfinished = path.with_name(f"{path.name}.begun")
+        unfinished.write_text(json.dumps({"steps": self.steps}))
+        unfinished.replace(path)
 
 
 def team(ranks, number, **others):
