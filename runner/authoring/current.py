@@ -3,6 +3,7 @@ digests.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from runner.bugs.bug import Bug
@@ -11,6 +12,7 @@ from runner.environments import spec
 from runner.environments.spec import Environment
 from runner.errors import CatalogError, UsageError
 from runner.execution.key import read_scripts, run_key
+from runner.files.state import FileState, file_state
 from runner.results.record import RunRecord, run_name
 
 
@@ -56,6 +58,19 @@ def environment_at(root: Path, place: str) -> Environment | None:
     """The environment of that name or in that folder; None where there is none to read, which is
     said elsewhere.
     """
+    states = tuple(file_state(root / "environments" / place / name) for name in spec.FILES)
+    return _load(root, place) if None in states else _load_in_state(root, place, states)
+
+
+@lru_cache(maxsize=1024)
+def _load_in_state(
+    root: Path, place: str, states: tuple[FileState | None, ...]
+) -> Environment | None:
+    """The environment, read once for each state of its files: many records are of one."""
+    return _load(root, place)
+
+
+def _load(root: Path, place: str) -> Environment | None:
     try:
         return spec.load(root, place)
     except (CatalogError, UsageError):

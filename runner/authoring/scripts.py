@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from runner.bugs.bug import PROBE, Bug
@@ -18,6 +19,7 @@ TELLTALE = re.compile(
     r"(?i)\b(bugs?|buggy|fix|fixed|fixme|wrong|fault|faulty|mistake|trainbugs|missing)\b"
 )
 ALLOWED = re.compile(r"TRAINBUGS_[A-Z]+|trainbugs run|\.cache|\"trainbugs\"")
+Nodes = tuple[ast.AST, ...]
 # The time to compare two scripts grows with the square of their length.
 MAX_LINES = 2_000
 
@@ -43,7 +45,7 @@ def check_scripts(bug: Bug) -> Iterator[str]:
     for script in bug.scripts:
         text = script.read_text(encoding="utf-8")
         try:
-            tree = _parse(text)
+            nodes = _nodes(text)
         except SyntaxError as error:
             yield f"{script.name}: line {error.lineno}: {error.msg}"
             continue
@@ -57,7 +59,7 @@ def check_scripts(bug: Bug) -> Iterator[str]:
                     f"{script.name}: line {number} says {word.group()!r}; say that in the README, "
                     "detectors read this"
                 )
-        yield from _check_imports(bug, script, _imports(tree))
+        yield from _check_imports(bug, script, _imports(nodes))
 
 
 def _check_imports(bug: Bug, script: Path, imported: set[str]) -> Iterator[str]:
@@ -85,13 +87,13 @@ def check_tells(bug: Bug) -> Iterator[str]:
         return
     for buggy, fixed in dict.fromkeys(map(_twin_scripts, bug.cases.values())):
         try:
-            buggy_tree, fixed_tree = (
-                _parse(path.read_text(encoding="utf-8")) for path in (buggy, fixed)
+            buggy_nodes, fixed_nodes = (
+                _nodes(path.read_text(encoding="utf-8")) for path in (buggy, fixed)
             )
         except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
             continue  # Other checks say so.
-        unused = _bound(buggy_tree) - _used(buggy_tree)
-        for name in sorted(unused & _used(fixed_tree)):
+        unused = _bound(buggy_nodes) - _used(buggy_nodes)
+        for name in sorted(unused & _used(fixed_nodes)):
             yield (
                 f"{buggy.name}: binds {name} and never uses it, and {fixed.name} does: it tells "
                 "what the fix is"
@@ -103,10 +105,10 @@ def _twin_scripts(case: Case) -> tuple[Path, Path]:
     return variants["buggy"].script, variants["fixed"].script
 
 
-def _bound(tree: ast.Module) -> set[str]:
+def _bound(nodes: Nodes) -> set[str]:
     """The names that imports, functions, classes and assignments of the module bind."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             names.update(_alias_name(alias) for alias in node.names)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -123,10 +125,10 @@ def _alias_name(alias: ast.alias) -> str:
     return alias.asname or alias.name.rpartition(".")[2]
 
 
-def _used(tree: ast.Module) -> set[str]:
+def _used(nodes: Nodes) -> set[str]:
     """The names and attributes that are read."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             names.add(node.id)
         elif isinstance(node, ast.Attribute):
@@ -134,17 +136,22 @@ def _used(tree: ast.Module) -> set[str]:
     return names
 
 
-def _parse(text: str) -> ast.Module:
+@lru_cache(maxsize=32)
+def _nodes(text: str) -> Nodes:
+    """The nodes of a program, found once: several checks look at the scripts of a bug.
+
+    Raises SyntaxError, ValueError, RecursionError or MemoryError.
+    """
     # Warnings about invalid escapes, say, are not a problem of the directory.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(text)
+        return tuple(ast.walk(ast.parse(text)))
 
 
-def _imports(tree: ast.Module) -> set[str]:
+def _imports(nodes: Nodes) -> set[str]:
     """The names of the packages that a program imports."""
     modules: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             modules.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

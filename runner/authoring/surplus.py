@@ -24,8 +24,9 @@ def check_surplus(bug: Bug, root: Path) -> Iterator[str]:
     belong there.
     """
     belonging = _belonging(bug, root)
-    above = set(chain.from_iterable(path.parents for path in belonging))
-    surplus = list(_surplus(bug.expected, belonging, above))
+    above = {name.rpartition("/")[0] for name in belonging}
+    above |= set(chain.from_iterable(_folders_above(name) for name in above))
+    surplus = list(_surplus(bug.expected, "", belonging, above))
     cases = {bug.expected / case: case for case in bug.cases}
     seed_records = [
         path
@@ -58,21 +59,31 @@ def _describe_seed_records(case: Case, names: list[str], bug: str) -> str:
     )
 
 
-def _surplus(folder: Path, belonging: set[Path], above: set[Path]) -> Iterator[Path]:
+def _folders_above(name: str) -> Iterator[str]:
+    while name:
+        name = name.rpartition("/")[0]
+        yield name
+
+
+def _surplus(folder: Path, prefix: str, belonging: set[str], above: set[str]) -> Iterator[Path]:
     """What lies below the folder and does not belong there; of a folder that holds nothing else,
-    the folder. `above` are the folders of what belongs there.
+    the folder.
+
+    `prefix` is the folder's name in `expected/`, with a slash behind it. `above` are the folders
+    of what belongs there. Names are texts: there are many, and paths are slow to compare.
     """
     if not folder.is_dir():
         return
     for path in sorted(folder.iterdir()):
-        if path in above and path.is_dir():
-            yield from _surplus(path, belonging, above)
-        elif path not in belonging:
+        name = prefix + path.name
+        if name in above and path.is_dir():
+            yield from _surplus(path, f"{name}/", belonging, above)
+        elif name not in belonging:
             yield path
 
 
-def _belonging(bug: Bug, root: Path) -> set[Path]:
-    """The paths that the files in `expected/` may have."""
+def _belonging(bug: Bug, root: Path) -> set[str]:
+    """The names in `expected/` that its files may have."""
     names: set[str] = set()
     environments = set(spec.names(root))
     for case in bug.cases.values():
@@ -83,8 +94,7 @@ def _belonging(bug: Bug, root: Path) -> set[Path]:
         names.update(f"{folder}/{name}" for name in _runs(case, ("buggy",)))
     readme = bug.directory / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    pictures = PICTURE.findall(text)
-    return {bug.expected / name for name in (*names, f"{VERSIONS}.png", HORIZON, *pictures)}
+    return names | {f"{VERSIONS}.png", HORIZON, *PICTURE.findall(text)}
 
 
 def _case_files(case: Case) -> Iterator[str]:

@@ -5,7 +5,7 @@ does.
 from collections.abc import Iterator
 from pathlib import Path
 
-from runner.authoring.current import check_digests, is_current
+from runner.authoring.current import check_digests, environment_at, is_current
 from runner.authoring.together import check_revisions
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
@@ -41,10 +41,8 @@ def _mended(bug: Bug, root: Path) -> Environment | None:
     """
     if bug.fixed is None:
         return None
-    names = [name for name in spec.names(root) if spec.may_pin(root, name, bug.fixed.versions)]
-    environments = [spec.load(root, name) for name in names]
     by_version: dict[str | None, Environment] = {}
-    for environment in environments:
+    for environment in filter(None, (environment_at(root, name) for name in spec.names(root))):
         by_version.setdefault(environment.pins.get(bug.fixed.package), environment)
     for version in bug.fixed.versions:
         if version in by_version:

@@ -8,7 +8,6 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +21,8 @@ from runner.files import untrusted
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s\\;]+)", re.MULTILINE)
 DESCRIPTION = "trainbugs.json"
 LOCK, PYTHON = "requirements.txt", ".python-version"
+DISK = "environment.json"
+FILES = (LOCK, PYTHON, DISK)
 MAX_BYTES = 1_000_000
 MAX_LOCK_BYTES = 1_000_000
 VERSION = re.compile(r"3\.[0-9]{1,2}(\.[0-9]{1,2})?")
@@ -132,15 +133,6 @@ def names(root: Path) -> list[str]:
     return sorted(path.parent.name for path in (root / "environments").glob("*/requirements.txt"))
 
 
-def may_pin(root: Path, name: str, versions: Collection[str]) -> bool:
-    """Whether the lock of an environment pins some package to one of these versions.
-
-    It is quick, and says which locks are worth to be read.
-    """
-    lock = _text(root / "environments" / name / LOCK, root / "environments" / name)
-    return any(f"=={version}" in lock for version in versions)
-
-
 def releases(root: Path, package: str) -> list[str]:
     """The releases of a package that have an environment of their own: torch-2.2.2 is one of torch,
     not of timm.
@@ -200,12 +192,10 @@ def read(name: str, directory: Path, within: Path | None = None) -> Environment:
         raise CatalogError(
             f"{directory / PYTHON}: is {untrusted.brief(python)}, expected a number like 3.11"
         )
-    described = read_json(directory / "environment.json", within)
+    described = read_json(directory / DISK, within)
     disk = described.get("disk_gb") if isinstance(described, dict) else None
     if not isinstance(disk, int | float) or disk < 0:
-        raise CatalogError(
-            f"{directory / 'environment.json'}: disk_gb is {disk!r}, expected a number of GB"
-        )
+        raise CatalogError(f"{directory / DISK}: disk_gb is {disk!r}, expected a number of GB")
     return Environment(
         name=name,
         directory=directory,

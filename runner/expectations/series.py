@@ -171,7 +171,9 @@ def select(
 
     Raises MeasureError where none matches, or the metric is missing or not finite in one.
     """
-    matches = [record for record in records if matches_where(record, where)]
+    matches = records
+    if where:
+        matches = [record for record in records if matches_where(record, where)]
     if not matches:
         raise MeasureError(f"no record of variant {variant} has {_describe(where)}")
     missing = [index for index, record in enumerate(matches, 1) if metric not in record]

@@ -2,6 +2,7 @@
 versions.
 """
 
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ from runner.bugs.case import Case
 from runner.bugs.program import UPSTREAM
 from runner.errors import ResultsError
 from runner.files import untrusted
+from runner.files.state import FileState, file_state
 from runner.results.record import (
     METRICS,
     START_BYTES,
@@ -40,7 +42,7 @@ def expected_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
     """The expected records of the two variants on that kind of device, by name; raises ResultsError
     for an odd one.
     """
-    return [read_record(path) for path in expected_paths(bug, case, device)]
+    return [_read(path) for path in expected_paths(bug, case, device)]
 
 
 def upstream_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
@@ -48,7 +50,7 @@ def upstream_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
     above.
     """
     folder = _folder(bug, case, device) / UPSTREAM
-    return [read_record(path) for path in sorted(folder.glob("*-seed*.json"))]
+    return [_read(path) for path in sorted(folder.glob("*-seed*.json"))]
 
 
 def recorded_devices(bug: Bug, case: str) -> tuple[str, ...]:
@@ -84,6 +86,17 @@ def expected_paths(bug: Bug, case: str, device: str = CPU) -> list[Path]:
     return sorted(_folder(bug, case, device).glob("*-seed*.json"))
 
 
+def _read(path: Path) -> RunRecord:
+    state = file_state(path)
+    return read_record(path) if state is None else _read_in_state(path, state)
+
+
+@lru_cache(maxsize=64)
+def _read_in_state(path: Path, state: FileState) -> RunRecord:
+    """The record, read once for each state of its file: several checks of a bug ask for it."""
+    return read_record(path)
+
+
 def _folder(bug: Bug, case: str, device: str) -> Path:
     folder = bug.expected / case
     return folder / CUDA if device == CUDA else folder
@@ -116,7 +129,7 @@ def version_records(bug: Bug) -> list[RunRecord]:
     cannot be read.
     """
     paths = sorted((bug.expected / VERSIONS).glob("*/*/*-seed*.json"))
-    return [read_record(path) for path in paths]
+    return [_read(path) for path in paths]
 
 
 def expected_runs(bug: Bug) -> dict[str, list[RunRecord]]:
