@@ -45,7 +45,9 @@ ORDER = (
     "carried-state",
     "metric-reset", "metric-in-collection", "metric-types", "metric-ignores",
     "metric-flattened", "outer-comparison", "chooses-nan", "silent-batches",
-    "random-evaluation",
+    "random-evaluation", "idle-term", "softmax-twice", "softmax-of-one", "attention-axis",
+    "overwritten-input", "learnt-padding", "reversed-weights", "frozen-target", "idle-layer",
+    "ignored-gradient", "trained-validation", "undone-freezing",
 )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ class CopiedInput(TextRule):
     text (autoencoders, and those that find what was masked); modules that draw random numbers, or
     give nothing for each token.
 
-    Cost: five calls of a copy at the third such call of a module and then at each 200th.
+    Cost: six calls of a copy at the third such call of a module and then at each 200th.
     """
 
     NAME, LIGHT = "copied-input", False
@@ -32,7 +32,7 @@ class CopiedInput(TextRule):
 
     def judge(self, module, probe):
         reads_before = probe.second_by_first and not probe.first_by_second
-        is_copied = reads_before and probe.second_by_second
+        is_copied = reads_before and probe.second_by_second and probe.last_by_last
         if is_copied:
             self.report(
                 f"{type(module).__name__} reads each text up to a place, and its targets are the "

@@ -1,5 +1,7 @@
 """A loss compares each prediction with its own target."""
 
+import math
+
 import torch
 
 from sanitizer_invariants.tools.invariant import Invariant
@@ -28,6 +30,9 @@ class OuterDifference(Invariant):
     """No loss is made of the differences of shapes (n, 1) and (n,): broadcast, they are n times n.
 
     Why: each prediction is then compared with all targets, and the best one is their mean.
+
+    The same is true of other shapes that differ by axes of one alone, as (n, 3, 1, 1) and (n, 3),
+    in `mse_loss` and its like.
 
     Only where one side is computed with gradients and the other without, and where all differences
     go into the loss by nothing but powers, absolute values, sums and means. Excepted: both or
@@ -67,9 +72,15 @@ class OuterDifference(Invariant):
     def after_loss(self, name, arguments, output):
         if name not in LOSSES or arguments.get("reduction") == "none" or not output.requires_grad:
             return
-        list_inputs, targets = arguments["input"], arguments["target"]
-        if is_outer(list_inputs, targets):
-            self._report(len(list_inputs), f"torch.nn.functional.{name}", None)
+        predictions, targets = arguments["input"], arguments["target"]
+        if is_outer(predictions, targets):
+            self._report(len(predictions), f"torch.nn.functional.{name}", None)
+        elif is_spread(predictions, targets):
+            self.report(
+                f"a loss gets shapes {tuple(predictions.shape)} and {tuple(targets.shape)}, which "
+                "differ by axes of one alone, and compares each sample with all of them",
+                api=f"torch.nn.functional.{name}",
+            )
 
     def _report(self, size, api, where):
         self.report(
@@ -92,6 +103,18 @@ def is_outer(first, second):
         return False
     computed = first if first.requires_grad else second
     return computed.grad_fn is not None and not is_unsqueezed(column)
+
+
+def is_spread(predictions, targets):
+    """Whether two tensors have the same shape but for axes of one, and both are repeated to be
+    compared.
+    """
+    shapes = tuple(predictions.shape), tuple(targets.shape)
+    first, second = ([size for size in shape if size != 1] for shape in shapes)
+    if first != second or not first or predictions.requires_grad == targets.requires_grad:
+        return False
+    repeated = torch.broadcast_shapes(*shapes)
+    return math.prod(repeated) > math.prod(first)
 
 
 def is_unsqueezed(column):

@@ -14,6 +14,7 @@ DROPOUTS = {
     F.dropout: "torch.nn.functional.dropout", F.dropout1d: "torch.nn.functional.dropout1d",
     F.dropout2d: "torch.nn.functional.dropout2d", F.dropout3d: "torch.nn.functional.dropout3d",
 }  # fmt: skip
+DRAWS = 3
 ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 
 
@@ -27,11 +28,11 @@ class DropoutInEvaluation(Invariant):
 
     Excepted: calls with gradients, which may be meant for training. `F.dropout(…, training=True)`
     is meant: some networks for speech do. Dropout for uncertainty (Monte Carlo) puts dropouts in
-    training mode, or calls the module with one input more than once between two steps (so the alarm
-    waits for the next step), or has each row of its input more than once. All other random numbers,
-    `bernoulli` among them: networks that sample and masks of autoencoders draw them in evaluation
-    too. Advice: `F.dropout(x)` where the input is a single row, since an agent may draw one network
-    for each decision (Thompson sampling).
+    training mode, or calls the module with one input twice in a row or three times between two
+    steps (so the alarm waits for the next step), or has each row of its input more than once. All
+    other random numbers, `bernoulli` among them: networks that sample and masks of autoencoders
+    draw them in evaluation too. Advice: `F.dropout(x)` where the input is a single row, since an
+    agent may draw one network for each decision (Thompson sampling).
 
     Cost: the state of the random numbers is read before and after a call; a copy is called where it
     has changed.
@@ -106,11 +107,25 @@ class DropoutInEvaluation(Invariant):
         """Note what the module is called with; what has been the input before is drawn for its
         uncertainty.
         """
-        now = [fingerprint(tensor) for tensor in copies.list_tensors(inputs)]
-        before = self.inputs.setdefault(module, set())
-        if not now or tuple(now) in before:
+        now = tuple(fingerprint(tensor) for tensor in copies.list_tensors(inputs))
+        before = self.inputs.setdefault(module, Inputs())
+        if not now or before.is_drawn_again(now):
             self.repeated.add(module)
-        before.add(tuple(now))
+
+
+class Inputs:
+    """What a module was called with since the last step."""
+
+    def __init__(self):
+        self.counts, self.last = {}, None
+
+    def is_drawn_again(self, now):
+        """Whether a call is one more draw: the input is that of the call before, or comes for the
+        third time. A second pass over the same samples is another evaluation.
+        """
+        self.counts[now] = self.counts.get(now, 0) + 1
+        is_same, self.last = self.last == now, now
+        return is_same or self.counts[now] >= DRAWS
 
 
 def fingerprint(tensor):

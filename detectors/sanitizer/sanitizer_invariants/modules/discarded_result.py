@@ -1,5 +1,6 @@
 """What is computed is used."""
 
+import ast
 import functools
 import sys
 
@@ -7,9 +8,18 @@ import torch
 
 from sanitizer_invariants.tools.hooks import is_compiling, skip_code
 from sanitizer_invariants.tools.invariant import Invariant
-from sanitizer_invariants.tools.statements import TORCH, has_line, list_statements
+from sanitizer_invariants.tools.statements import (
+    TORCH,
+    Statement,
+    has_line,
+    list_files,
+    list_statements,
+    parse,
+)
 
 ITERATIONS = 3
+KINDS = {"__add__": ast.Add, "__mul__": ast.Mult, "__truediv__": ast.Div, "__matmul__": ast.MatMult}
+OPERATORS = {"__add__": "+", "__mul__": "*", "__truediv__": "/", "__matmul__": "@"}
 
 
 class DiscardedResult(Invariant):
@@ -21,8 +31,8 @@ class DiscardedResult(Invariant):
     `torch.nn.functional`, as `F.dropout(x)`.
 
     Of methods that have a twin which writes in place, and functions that give a new tensor for a
-    tensor; called as statements of their own, in three iterations, in files below the script's
-    folder that were imported before the first step.
+    tensor, and of `+`, `*`, `/` and `@`; called as statements of their own, in three iterations, in
+    files below the script's folder that were imported before the first step.
 
     Excepted: what writes in place or to `out=`, and results that are their argument.
 
@@ -42,7 +52,7 @@ class DiscardedResult(Invariant):
             return
         self.is_begun = True
         places = {}
-        for statement in list_statements(is_pure):
+        for statement in [*list_statements(is_pure), *list_operations()]:
             places.setdefault((statement.owner, statement.name), []).append(statement)
         for (owner, name), statements in places.items():
             bare = getattr(owner, name)
@@ -52,14 +62,29 @@ class DiscardedResult(Invariant):
         iterations = self.iterations.setdefault(statement, set())
         iterations.add(self.program.iteration)
         if len(iterations) == ITERATIONS:
-            is_method = statement.owner is torch.Tensor
-            owner = "torch.Tensor" if is_method else statement.owner.__name__
+            sign = OPERATORS.get(statement.name)
+            is_method = statement.owner is torch.Tensor and sign is None
+            owner = "torch.Tensor" if is_method or sign else statement.owner.__name__
             cure = f" (`{statement.name}_` writes in place)" if is_method else ""
             self.report(
-                f"`{statement.name}` changes no tensor, and the new one that it gives is thrown "
-                f"away{cure}",
+                f"`{sign or statement.name}` changes no tensor, and the new one that it gives is "
+                f"thrown away{cure}",
                 api=f"{owner}.{statement.name}",
             )
+
+
+def list_operations():
+    """The statements of the program's files that compute with an operator, and nothing else."""
+    names = {kind: name for name, kind in KINDS.items()}
+    operations = []
+    for path, _ in list_files():
+        for node in ast.walk(parse(path)):
+            operation = node.value if isinstance(node, ast.Expr) else None
+            name = names.get(type(getattr(operation, "op", None)))
+            if isinstance(operation, ast.BinOp) and name is not None:
+                lines = node.lineno, node.end_lineno
+                operations.append(Statement(path, *lines, torch.Tensor, name))
+    return operations
 
 
 def is_pure(owner, name):

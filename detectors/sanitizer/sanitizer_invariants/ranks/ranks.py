@@ -20,7 +20,7 @@ class Ranks(Invariant):
     drifted apart train models of their own, on a part of the data each; one of these is kept.
 
     Looked at after steps by gradients that went through the wrapper, or past it (its module was
-    called instead).
+    called instead, or the wrapper was thrown away).
 
     Excepted: steps by passes all of which were under `no_sync` (local training) and what follows
     them; parameters that are the same again before a later step (averaging by hand); hooks of the
@@ -37,11 +37,17 @@ class Ranks(Invariant):
         super().__init__(program, report)
         self.steps, self.sums, self.wrappers = 0, [], []
         self.is_local, self.before = False, None
+        # What a wrapper was made for, whether the wrapper is still there or not.
+        self.wrapped = weakref.WeakSet()
         self._begin()
 
     def _begin(self):
         """Forget what was done since the step before."""
         self.synchronised, self.unsynchronised, self.backwards, self.calls = set(), set(), 0, []
+
+    def before_registration(self, parent, name, module):
+        if isinstance(parent, DistributedDataParallel) and name == "module":
+            self.wrapped.add(module)
 
     def before_forward(self, module, arguments, options):
         if not copies.is_distributed() or not torch.is_grad_enabled():
@@ -85,7 +91,9 @@ class Ranks(Invariant):
         for module in self.program.modules():
             parts.update({id(part): part for part in module.modules()})
         wrappers = [part for part in parts.values() if isinstance(part, DistributedDataParallel)]
-        return [wrapper for wrapper in wrappers if is_plain(wrapper)]
+        held = {id(wrapper.module) for wrapper in wrappers}
+        unwrapped = [Unwrapped(module) for module in self.wrapped if id(module) not in held]
+        return [*filter(is_plain, wrappers), *unwrapped]
 
     def _averaged(self, optimizer):
         held = {id(tensor) for wrapper in self.wrappers for tensor in list_averaged(wrapper)}
@@ -143,6 +151,19 @@ class Ranks(Invariant):
             why = "the module is called and not its wrapper, which alone synchronises gradients"
         message = f"after this step the ranks have different parameters: {why}"
         self.report(message, api=api, iteration=iteration, where=where)
+
+
+class Unwrapped:
+    """A module that a wrapper was made for, and that is trained without it."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def parameters(self):
+        return self.module.parameters()
+
+    def modules(self):
+        return self.module.modules()
 
 
 def sums_by_step(rank):

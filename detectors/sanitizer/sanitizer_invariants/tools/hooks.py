@@ -19,7 +19,11 @@
 - `after_comparison(left, right, result)`: `left == right` or `left != right` of plain tensors, by
   operators or methods, has more elements than either;
 - `after_choice(name, tensor, dim, frame)`: `argmax`, `argmin`, `topk`, or `max` and `min` along an
-  axis, of a plain tensor of floating point; `frame` is the caller's.
+  axis, of a plain tensor of floating point; `frame` is the caller's;
+- `after_softmax(tensor, result, dim, frame)`: `softmax` of a plain tensor, by the program or a
+  module of `nn.Softmax`, and not by another function of torch;
+- `before_activation(name, tensor, frame)`: `relu`, `leaky_relu`, `elu` or `silu` is about to write
+  over a plain tensor; `frame` is the caller's.
 """
 
 import functools
@@ -45,6 +49,7 @@ set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
 VIEWS = ("view", "reshape")
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 CHOICES = ("argmax", "argmin", "max", "min", "topk")
+ACTIVATIONS = ("relu", "leaky_relu", "elu", "silu")
 
 
 class Depth(threading.local):
@@ -471,7 +476,63 @@ def watch_choice(name, bare, tell):
     return choose
 
 
+def hook_softmax(tell):
+    torch.Tensor.softmax = watch_softmax(torch.Tensor.softmax, tell)
+    torch.softmax = watch_softmax(torch.softmax, tell)
+    torch.softmax.__module__, torch.softmax.__qualname__ = "torch", "softmax"
+    torch.jit._builtins._register_builtin(torch.softmax, "aten::softmax")
+    torch.nn.functional.softmax = watch_softmax(torch.nn.functional.softmax, tell)
+
+
+def watch_softmax(bare, tell):
+    """A softmax, with its results told where torch itself has not asked for it."""
+
+    @functools.wraps(bare)
+    def softmax(*arguments, **options):
+        result = bare(*arguments, **options)
+        if is_compiling() or not isinstance(result, torch.Tensor) or type(result) not in PLAIN:
+            return result
+        frame = sys._getframe(1)
+        tensor = arguments[0] if arguments else options.get("input")
+        dim = options.get("dim", arguments[1] if len(arguments) > 1 else None)
+        if type(tensor) in PLAIN and isinstance(dim, int) and not is_inside(frame):
+            tell(tensor, result, dim % max(result.dim(), 1), frame)
+        return result
+
+    skip_code(softmax.__code__)
+    return softmax
+
+
+def is_inside(frame):
+    """Whether a function of torch has called, other than the module of the function."""
+    name = frame.f_globals.get("__name__", "")
+    return name.startswith("torch.") and name != "torch.nn.modules.activation"
+
+
+def hook_activations(tell):
+    functional = torch.nn.functional
+    for name in ACTIVATIONS:
+        setattr(functional, name, watch_activation(name, getattr(functional, name), tell))
+
+
+def watch_activation(name, bare, tell):
+    """An activation, told before it writes over its input."""
+
+    @functools.wraps(bare)
+    def activate(*arguments, **options):
+        place = 1 if name in ("relu", "silu") else 2
+        writes = options.get("inplace", arguments[place] if len(arguments) > place else False)
+        if writes is True and not is_compiling() and arguments and type(arguments[0]) in PLAIN:
+            tell(name, arguments[0], sys._getframe(1))
+        return bare(*arguments, **options)
+
+    skip_code(activate.__code__)
+    return activate
+
+
 HOOKS = {
+    "after_softmax": hook_softmax,
+    "before_activation": hook_activations,
     "after_choice": hook_choices,
     "after_comparison": hook_comparisons,
     "before_metric": hook_metrics,

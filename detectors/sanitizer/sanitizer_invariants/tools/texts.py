@@ -116,15 +116,16 @@ PROBES = Probes()
 
 class Probe(NamedTuple):
     """Whether the outputs of one half of the texts change with the tokens of the other, or of the
-    same, or with the order of the first half but for its last token; whether those of one text
-    change with another text; and the API of the first part that hands tokens of the second half to
-    the first.
+    same, or with the order of the first half but for its last token; whether the last output
+    changes with the last token; whether those of one text change with another text; and the API
+    of the first part that hands tokens of the second half to the first.
     """
 
     first_by_second: bool
     second_by_second: bool
     second_by_first: bool
     second_by_order: bool
+    last_by_last: bool
     text_by_text: bool
     culprit: str
 
@@ -187,12 +188,16 @@ def probe_call(module, arguments, options, place):
     by_first = compare(output, other, shape, axis, half)
     other, _ = call_with(call, tokens, turn_round, (axis, 0, half - 1))
     by_order = compare(output, other, shape, axis, half, ROUNDING)
+    first = tokens.narrow(axis, 0, 1).clone()
+    last = axis, shape[axis] - 1, 1
+    other, _ = call_with(call, tokens, lambda part, _: part.copy_(first), last)
+    by_last = compare(output, other, shape, axis, shape[axis] - 1)
     by_text = False, False
     if texts:
         # A recurrent layer hands on to later texts alone.
         other, _ = call_with(call, tokens, replace, (1 - axis, 0, texts))
         by_text = compare(output, other, shape, 1 - axis, texts)
-    probe = Probe(*by_second, by_first[1], by_order[1], by_text[1], culprit)
+    probe = Probe(*by_second, by_first[1], by_order[1], by_last[1], by_text[1], culprit)
     # What costs two more calls is asked where something is suspicious.
     has_chance = probe.is_odd() and (
         not copies.are_identical(output, trace_call(*call)[0]) or draws(*call[:3])

@@ -1,0 +1,44 @@
+"""Of `overwritten-input`: what it accuses, and what it does not."""
+
+NAME = "overwritten-input"
+PROGRAM = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential({first}, nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))
+        self.act, self.layer = nn.ReLU(inplace=True), nn.Linear(8, 8)
+
+    def forward(self, x):
+        {forward}
+
+
+model = nn.Sequential(nn.Linear(4, 8), Block(), Block(), nn.Linear(8, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for iteration in range(6):
+    optimizer.zero_grad()
+    F.mse_loss(model(torch.randn(16, 4)), torch.randn(16, 2)).backward()
+    optimizer.step()
+"""
+IN_PLACE, PLAIN = "nn.ReLU(inplace=True)", "nn.ReLU()"
+
+
+def program(forward, first=IN_PLACE):
+    return PROGRAM.format(forward=forward.replace("; ", "\n        "), first=first)
+
+
+WRONG = {
+    "a shortcut": program("y = self.body(x); y = y + x; return y"),
+    "in place itself": program("y = self.body(x); y += x; return y"),
+    "leaky": program("y = self.body(x); return y + x", "nn.LeakyReLU(0.2, True)"),
+    "a module by itself": program("y = self.act(x); return self.layer(y) + x"),
+}
+APIS = dict.fromkeys(WRONG, "torch.nn.functional.relu")
+APIS["leaky"] = "torch.nn.functional.leaky_relu"
+RIGHT = {
+    "a new tensor": program("y = self.body(x); return y + x", PLAIN),
+    "bound anew": program("x = self.act(x); return self.layer(x) + x"),
+    "read before": program("z = 2 * x; return z + self.body(x)"),
+    "its own": program("y = F.relu(x, inplace=True); return self.layer(y) + x"),
+    "behind a layer": program("y = self.body(x); return y + x", "nn.Linear(8, 8), " + IN_PLACE),
+    "nothing lost": program("x = x.square(); y = self.body(x); return y + x"),
+}
