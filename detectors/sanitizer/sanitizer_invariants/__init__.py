@@ -47,7 +47,8 @@ ORDER = (
     "metric-flattened", "outer-comparison", "chooses-nan", "silent-batches",
     "random-evaluation", "idle-term", "softmax-twice", "softmax-of-one", "attention-axis",
     "overwritten-input", "learnt-padding", "reversed-weights", "frozen-target", "idle-layer",
-    "ignored-gradient", "trained-validation", "undone-freezing",
+    "ignored-gradient", "trained-validation", "undone-freezing", "thawed-parameter",
+    "idle-ignore-index", "epochs-as-steps",
 )  # fmt: skip
 
 

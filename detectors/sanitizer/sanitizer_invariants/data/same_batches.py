@@ -28,10 +28,11 @@ class SameBatches(Invariant):
     learnt from; an order that never changes is no shuffling. (`DistributedSampler` needs
     `set_epoch`, or another seed.)
 
-    Workers: in two rounds in a row, in which each worker gives one batch, all give the same one,
-    and not that of the round before. Orders: the same optimizer has stepped by the first batches,
-    two and eight samples at least, of this epoch and of the one before of the same loader; they are
-    the same, or epoch and seed of the DistributedSampler are.
+    Workers: in two rounds in a row, in which each worker gives one batch, all give the same
+    one, and not that of the round before; or one tensor of their batches is the same in both
+    rounds. Orders: the same optimizer has stepped by the first batches, two and eight samples
+    at least, of this epoch and of the one before of the same loader; they are the same, or
+    epoch and seed of the DistributedSampler are.
 
     Excepted: batches of few different numbers, one worker, loaders that say that they keep no
     order; samplers other than those of torch, which may give a batch twice on purpose; loaders from
@@ -67,6 +68,8 @@ class SameBatches(Invariant):
         if epoch.batches > max(ROUNDS * epoch.workers, epoch.first):
             return
         epoch.hashes.append(hash_of(batch))
+        if epoch.workers > 1:
+            epoch.parts.append([hash_of(part) for part in copies.list_tensors(batch)])
         epoch.places.append((self.program.iteration, self.program.here()))
         if epoch.workers > 1 and epoch.batches == epoch.workers * (epoch.round + 1):
             self._end_round(epoch)
@@ -85,6 +88,29 @@ class SameBatches(Invariant):
                 where=where,
             )
         epoch.same_as = digests[0] if is_same else None
+        if not is_same:
+            self._compare_parts(epoch)
+
+    def _compare_parts(self, epoch):
+        """Look for a part of the batches that is the same from all workers, and another one in each
+        round.
+        """
+        rounds = [epoch.parts[-2 * epoch.workers : -epoch.workers], epoch.parts[-epoch.workers :]]
+        sizes = {len(parts) for batches in rounds for parts in batches}
+        if epoch.round < 2 or len(sizes) != 1:
+            return
+        for place in range(*sizes):
+            before, now = ({parts[place] for parts in batches} for batches in rounds)
+            is_same = len(before) == len(now) == 1 and None not in before | now
+            if is_same and before != now:
+                iteration, where = epoch.places[-epoch.workers]
+                self.report(
+                    f"all {epoch.workers} workers give the same numbers in one part of their "
+                    "batches, and not in the others: they draw with one seed",
+                    api="torch.utils.data.DataLoader",
+                    iteration=iteration,
+                    where=where,
+                )
 
     def after_load(self, loaded):
         self.before.clear()
@@ -117,7 +143,7 @@ class Epoch:
         )
         self.first, self.order = first(loader), order(loader)
         self.batches, self.round, self.hashes, self.places, self.same_as = 0, 0, [], [], None
-        self.optimizers = weakref.WeakSet()
+        self.optimizers, self.parts = weakref.WeakSet(), []
 
 
 def is_without_repeats(loader):

@@ -7,7 +7,7 @@ import torch
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant
 
-LEAST, SHARE, MOST, EPOCHS = 20, 0.1, 100_000, 2
+LEAST, SHARE, MOST, EPOCHS, REPEATED = 20, 0.1, 100_000, 2, 0.01
 # Numbers of a sample that are looked at, and how many of these have to differ.
 NUMBERS, DISTINCT = 64, 8
 
@@ -23,10 +23,10 @@ class TrainedValidation(Invariant):
     in evaluation mode and without gradients, were in batches of another loader before a backward
     pass; in two evaluations.
 
-    Excepted: loaders that are trained on as well, and those of which every sample was trained on,
-    which tell how training goes; samples of few numbers or of few different ones, which may be the
-    same by accident; what training has changed at random; samples that an optimizer has not met
-    yet, as those of the next fold.
+    Excepted: loaders that are trained on as well, and those of which every sample was trained
+    on, which tell how training goes; samples of few numbers or of few different ones, and those
+    that come several times in the first epoch, which may be the same by accident; what training
+    has changed at random; samples that an optimizer has not met yet, as those of the next fold.
 
     Cost: a look at 64 numbers of each sample, for the first 100,000 that are trained on, and for
     each evaluation until two have been looked at.
@@ -39,10 +39,13 @@ class TrainedValidation(Invariant):
         super().__init__(program, report)
         self.current, self.samples = None, None
         self.stepped, self.learnt = weakref.WeakSet(), set()
+        # The samples of the first epoch that is trained on, each as often as it came.
+        self.first, self.first_count, self.is_first = set(), 0, True
         self.trained, self.evaluated = weakref.WeakSet(), weakref.WeakKeyDictionary()
 
     def before_epoch(self, loader):
         self._conclude(loader)
+        self.is_first = self.is_first and loader not in self.trained
 
     def end(self):
         for loader in list(self.evaluated):
@@ -59,7 +62,11 @@ class TrainedValidation(Invariant):
             return
         self.trained.add(loader)
         if len(self.learnt) < MOST and self.samples is not None:
-            self.learnt.update(fingerprints(self.samples))
+            marks = fingerprints(self.samples)
+            self.learnt.update(marks)
+            if self.is_first:
+                self.first.update(marks)
+                self.first_count += len(marks)
         self.samples = None
 
     def before_step(self, optimizer):
@@ -89,7 +96,7 @@ class TrainedValidation(Invariant):
             return
         count, shared = evaluation.count, evaluation.shared
         evaluation.count = evaluation.shared = 0
-        is_shared = count >= LEAST and SHARE * count <= shared < count
+        is_shared = count >= LEAST and SHARE * count <= shared < count and not self._repeats()
         evaluation.number = evaluation.number + 1 if is_shared else 0
         if evaluation.number == EPOCHS:
             self.report(
@@ -97,6 +104,10 @@ class TrainedValidation(Invariant):
                 api="torch.utils.data.DataLoader",
                 where=evaluation.where,
             )
+
+    def _repeats(self):
+        """Whether samples come several times in an epoch: they may be alike by accident."""
+        return len(self.first) < (1 - REPEATED) * self.first_count
 
 
 class Evaluation:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
+STEPS, GRADIENTS = 5, 8
+
 
 class Clip(Invariant):
     """A step of which gradients were to be clipped does not follow a clipping that was given no
@@ -21,7 +23,10 @@ class Clip(Invariant):
     gradient at all at that moment. What is empty at its first reading may be so by configuration (a
     module without parameters).
 
-    Cost: whether gradients are None, at each clipping.
+    The same is said of gradients that are clipped between `zero_grad` and the backward pass, where
+    there are none or only zeros, before each of five steps in a row.
+
+    Cost: whether gradients are None, at each clipping, and whether some of eight are zero.
     """
 
     NAME = "clip"
@@ -30,6 +35,9 @@ class Clip(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.ineffective, self.iterator, self.is_used_up = weakref.WeakKeyDictionary(), None, False
+        # Where gradients were clipped before there were any, since the last step, and for how many
+        # steps in a row.
+        self.early, self.is_late, self.rows = None, False, weakref.WeakKeyDictionary()
 
     def before_clip(self, parameters):
         """Whether all has been read: seen of a generator; of another iterator, kept here,
@@ -44,6 +52,7 @@ class Clip(Invariant):
     def after_clip(self, tensors, limit, norm):
         if not tensors and not self.is_used_up:
             return
+        self._note_time(tensors, norm)
         owned = {
             id(parameter)
             for optimizer in self.program.optimizers()
@@ -69,7 +78,35 @@ class Clip(Invariant):
                     "value" if norm is None else "norm",
                 )
 
+    def _note_time(self, tensors, norm):
+        """Note whether there is anything to clip yet."""
+        gradients = [tensor.grad for tensor in tensors if tensor.grad is not None]
+        if any(gradient.is_sparse or bool(gradient.any()) for gradient in gradients[:GRADIENTS]):
+            self.is_late = True
+        elif tensors:
+            kind = "value" if norm is None else "norm"
+            self.early = set(map(id, tensors)), self.program.here(), kind
+
+    def _look_at_time(self, optimizer):
+        """Say of clippings that all were before the backward pass."""
+        early, is_late, self.early, self.is_late = self.early, self.is_late, None, False
+        is_early = early is not None and not is_late
+        is_early = is_early and any(
+            parameter.grad is not None and id(parameter) in early[0]
+            for parameter in list_parameters(optimizer)
+        )
+        self.rows[optimizer] = self.rows.get(optimizer, 0) + 1 if is_early else 0
+        if self.rows[optimizer] == STEPS:
+            self.report(
+                "gradients are clipped before there are any, and the step that follows uses "
+                "gradients as large as they are: the backward pass comes later",
+                api=f"torch.nn.utils.clip_grad_{early[2]}_",
+                iteration=self.program.iteration_of(optimizer),
+                where=early[1],
+            )
+
     def before_step(self, optimizer):
+        self._look_at_time(optimizer)
         clipping = self.ineffective.pop(optimizer, None)
         if clipping is None:
             return

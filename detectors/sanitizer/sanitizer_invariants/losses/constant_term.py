@@ -24,6 +24,8 @@ SHIFTS = ("Max", "Amax", "Min", "Amin", "Logsumexp")
 TAKEN, LEARNT, SUM = (f"{name} by the sanitizer" for name in ("taken", "learnt", "sum"))
 STEPS, NODES, PARTS = 5, 64, 8
 ALIKE, DIFFERENT = 1e-3, 0.02
+# Sums of numbers of several lines: so many lines, and so many passes.
+LINES, SUMS, RESIDUAL, WEIGHT = 4, 12, 1e-5, 1e-3
 
 
 class ConstantTerm(Invariant):
@@ -34,10 +36,13 @@ class ConstantTerm(Invariant):
     away: the loss that is printed has the term, and training does as if it had not.
 
     Seen in five backward passes in a row: what is added is always the same multiple of what was
-    taken out at one line, while both change. Excepted: numbers that are in this or another loss
-    with their gradients (what is learnt already, or goes on in a running sum), and those of which a
-    part is (a straight-through estimate); products; the largest or smallest of some numbers and
-    their logsumexp, which a stable logsumexp subtracts and adds again.
+    taken out at one line, while both change; or, in twelve passes in a row, a sum of what was taken
+    out at two to four lines, with the same weights.
+
+    Excepted: numbers that are in this or another loss with their gradients (what is learnt already,
+    or goes on in a running sum), and those of which a part is (a straight-through estimate);
+    products; the largest or smallest of some numbers and their logsumexp, which a stable logsumexp
+    subtracts and adds again.
 
     Cost: a look-up for each number that is taken out, and a walk over the sums that a loss is made
     of.
@@ -48,7 +53,7 @@ class ConstantTerm(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.numbers, self.history = {}, {}
+        self.numbers, self.history, self.sums = {}, {}, {}
 
     def after_number(self, tensors, value):
         nodes = [
@@ -85,6 +90,7 @@ class ConstantTerm(Invariant):
         self.numbers.clear()
 
     def _compare(self, where, constant):
+        self._compare_sums(where, constant)
         for place, constants in self.numbers.items():
             if any(record.is_learnt for record in constants):
                 self.history.pop((where, place), None)
@@ -105,6 +111,30 @@ class ConstantTerm(Invariant):
                     iteration=history[0][-1],
                     where=place,
                 )
+
+    def _compare_sums(self, where, constant):
+        """Compare what is added with weighted sums of what was taken out at several lines."""
+        lines = {
+            place: number(records[-1].value)
+            for place, records in self.numbers.items()
+            if not any(record.is_learnt for record in records)
+        }
+        if not 2 <= len(lines) <= LINES:
+            self.sums.pop(where, None)
+            return
+        history = self.sums.setdefault(where, [])
+        if history and set(history[-1][1]) != set(lines):
+            history.clear()
+        history.append((constant, lines, self.program.iteration))
+        del history[:-SUMS]
+        if len(history) == SUMS and is_weighted_sum(history):
+            history.clear()
+            self.report(
+                f"terms of the loss are numbers that were taken out of the graph at {len(lines)} "
+                "lines: they have no gradients, so that nothing learns from them",
+                api="torch.Tensor.detach",
+                where=min(lines),
+            )
 
 
 class TakenNumber:
@@ -150,3 +180,22 @@ def is_multiple(pairs):
         return False
     ratios = [constant / value for constant, value in pairs]
     return ratios[0] != 0 and all(abs(ratio / ratios[0] - 1) < ALIKE for ratio in ratios)
+
+
+def is_weighted_sum(history):
+    """Whether constants are a sum of the numbers of several lines, with weights that stay."""
+    places = sorted(history[0][1])
+    constants = torch.tensor([constant for constant, _, _ in history], dtype=torch.float64)
+    numbers = torch.tensor(
+        [[lines[place] for place in places] for _, lines, _ in history], dtype=torch.float64
+    )
+    spread = numbers.std(0) / numbers.abs().mean(0).clamp(min=1e-30)
+    if not bool(torch.isfinite(numbers).all() & torch.isfinite(constants).all()):
+        return False
+    if float(constants.std()) <= DIFFERENT * float(constants.abs().mean()):
+        return False
+    weights = torch.linalg.lstsq(numbers, constants[:, None], driver="gelsd").solution[:, 0]
+    residual = (numbers @ weights - constants).abs().max() / constants.abs().max()
+    shares = (weights * numbers.mean(0)).abs() / constants.abs().mean()
+    is_meant = (shares > WEIGHT) & (spread > DIFFERENT)
+    return float(residual) < RESIDUAL and int(is_meant.sum()) >= 2

@@ -16,9 +16,9 @@ class IgnoredGradient(Invariant):
     Why: `ignore_index` says that a target stands for nothing. Where a part of the loss counts these
     places all the same, as the even part of smoothed labels does, padding is learnt.
 
-    Of a module that has an `ignore_index`, as `nn.CrossEntropyLoss` does, and is called with scores
-    and whole numbers, of which some are this one: a copy of the scores has a gradient there. In
-    three of the first 20 calls with such targets, in training.
+    Of a module without parameters that has an `ignore_index`, as `nn.CrossEntropyLoss` does, and is
+    called with scores and whole numbers, of which some are this one: a copy of the scores has a
+    gradient there. In three of the first 20 calls with such targets, in training.
 
     Excepted: losses that are no single number; what draws random numbers.
 
@@ -36,6 +36,9 @@ class IgnoredGradient(Invariant):
         index = getattr(module, "ignore_index", None)
         is_loss = isinstance(output, torch.Tensor) and not output.dim() and output.requires_grad
         if not isinstance(index, int) or isinstance(index, bool) or not is_loss:
+            return
+        if any(True for _ in module.parameters()):
+            # A network, and no loss.
             return
         if self.calls.get(module, 0) >= CALLS or options or len(arguments) != 2:
             return

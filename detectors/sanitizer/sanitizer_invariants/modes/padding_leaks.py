@@ -1,5 +1,6 @@
 """What stands for padding is not read."""
 
+import inspect
 import weakref
 
 import torch
@@ -21,6 +22,9 @@ MASKING = (
 class PaddingLeaks(Invariant):
     """Where a network masks its attention, its outputs for real tokens do not depend on the vector
     of the padding.
+
+    A network masks if a function of torch does, or if it is given a tensor called a mask, which may
+    say that nothing is padding.
 
     Why: who masks does not want the padding to be read. A mask along the wrong axis, or one that is
     inverted, lets it through: what comes out depends on how much the other texts of a batch are
@@ -84,7 +88,7 @@ def leaks(module, arguments, options):
         part.register_forward_hook(padding)
     once = functions.during(module, arguments, options)
     if (
-        not functions.masks
+        not (functions.masks or is_given_mask(module, arguments, options))
         or not functions.softmax
         or len(padding.calls) != 1
         or not is_padded(padding.calls[0])
@@ -103,6 +107,18 @@ def leaks(module, arguments, options):
         return False
     padding.replaces = False
     return not was_zero or depends_on_amount(module, arguments, options, once, real, functions)
+
+
+def is_given_mask(module, arguments, options):
+    """Whether a network is given a tensor that is called a mask."""
+    try:
+        given = inspect.signature(module.forward).bind(*arguments, **options).arguments
+    except (TypeError, ValueError):
+        return False
+    return any(
+        "mask" in name and isinstance(value, torch.Tensor) and value.dim() > 1
+        for name, value in given.items()
+    )
 
 
 class Padding:

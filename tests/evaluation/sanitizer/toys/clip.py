@@ -56,6 +56,37 @@ RIGHT = {
     "no gradients": train("if iteration == 2: optimizer.zero_grad(); nn.utils.clip_grad_norm_([], 1.0)"),
 }  # fmt: skip
 
+EARLY = """
+body, head = nn.Linear(2, 8), nn.Linear(8, 2)
+parameters = [*body.parameters(), *head.parameters()]
+optimizer = torch.optim.SGD(parameters, lr=0.1)
+points, labels = torch.randn(64, 2), torch.randint(2, (64,))
+for iteration in range(1, 9):
+    optimizer.zero_grad({zero})
+    {before}
+    F.cross_entropy(head(torch.tanh(body(points))), labels).backward()
+    {after}
+    optimizer.step()
+"""
+
+
+def early(before, after="pass", zero=""):
+    return EARLY.format(before=before, after=after, zero=zero)
+
+
+FAULTS["before the backward pass"] = (5, early(NORM))
+FAULTS["of zeros"] = (5, early(NORM, zero="set_to_none=False"))
+FAULTS["values"] = (
+    5,
+    early("nn.utils.clip_grad_value_(parameters, 1.0)", zero="set_to_none=False"),
+)
+RIGHT["behind the backward pass"] = early("pass", NORM)
+RIGHT["before and behind"] = early(NORM, NORM)
+RIGHT["a part before"] = early("nn.utils.clip_grad_norm_(head.parameters(), 1.0)", NORM)
+RIGHT["seldom before"] = early(f"iteration % 3 or {NORM}")
+
 WRONG = {name: program for name, (_, program) in FAULTS.items()}
 ITERATIONS = {name: iteration for name, (iteration, _) in FAULTS.items()}
-LINES = dict.fromkeys(WRONG, 17)
+LINES = dict.fromkeys(WRONG, 17) | dict.fromkeys(
+    ["before the backward pass", "of zeros", "values"], "clip_grad_"
+)

@@ -5,7 +5,7 @@ PROGRAM = """
 model, other = nn.Linear(4, 2), nn.Linear(2, 1)
 optimizer = torch.optim.SGD([*model.parameters(), *other.parameters()], lr=0.1)
 total, kept = 0.0, torch.tensor(0.0)
-for iteration in range(8):
+for iteration in range({passes}):
     x, y = torch.randn(16, 4), torch.randint(2, (16,))
     optimizer.zero_grad()
     out = model(x)
@@ -15,8 +15,8 @@ for iteration in range(8):
 """
 
 
-def program(step):
-    return PROGRAM.format(step=step)
+def program(step, passes=8):
+    return PROGRAM.format(step=step, passes=passes)
 
 
 WRONG = {
@@ -32,6 +32,8 @@ WRONG = {
     ),
     "in place": program("loss += term.item(); loss.backward()"),
 }
+SUMS = "first = F.mse_loss(out, out.flip(0)).detach()\n    second = out.abs().mean().detach() * 3\n    "
+WRONG["a sum of two"] = program(SUMS + "(first * 2 + second + loss).backward()", passes=16)
 RIGHT = {
     "with gradients": program("(loss + 0.5 * term).backward()"),
     "for the log": program("log = term.item() + loss; (loss + term).backward()"),
@@ -53,3 +55,12 @@ RIGHT = {
     "some other number": program("term.item(); (loss + torch.rand(()).item()).backward()"),
     "truncated": program("kept = kept.detach() + loss; kept.backward()"),
 }
+RIGHT["a sum for the log"] = program(
+    SUMS + "total = total + (first + second).item(); loss.backward()", passes=16
+)
+RIGHT["weights that change"] = program(
+    SUMS + "(first * iteration + second * iteration**2 + loss).backward()", passes=16
+)
+RIGHT["another constant"] = program(
+    SUMS + "(torch.rand(()) + torch.rand(()) + loss).backward()", passes=16
+)

@@ -69,7 +69,16 @@ def encoder(mask):
     )
 
 
+def with_added(name, mask):
+    """A network that adds what it is given to its scores."""
+    text = program(SCORES + f" + (1.0 - {name}[:, None, :].float()) * -1e4")
+    return text.replace(
+        "def forward(self, tokens):", f"def forward(self, tokens, {name}):"
+    ).replace("model(x)", f"model(x, {mask})")
+
+
 WRONG = {
+    "a mask of ones": with_added("attention_mask", "torch.ones_like(x)"),
     "along the queries": program(SCORES + ".masked_fill(~real[:, :, None], -1e4)"),
     "the other way": program(SCORES + ".masked_fill(real[:, None, :], -1e4)"),
     "each place, along the queries": program(
@@ -86,6 +95,8 @@ WRONG = {
     "inverted, in torch's own": encoder("!="),
 }
 RIGHT = {
+    "a mask that is added": with_added("attention_mask", "(x != 0).long()"),
+    "no mask, and ones": with_added("kinds", "torch.ones_like(x)"),
     "masked": program(),
     "each place": program(output="self.head(x)"),
     "tied": program(output="x @ self.token.weight.T", head="nn.Identity()"),

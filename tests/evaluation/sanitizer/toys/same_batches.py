@@ -18,6 +18,10 @@ class Noise(Dataset):
     def __getitem__(self, index):
         return torch.from_numpy(self.generators['noise'].standard_normal(4)).float(), index % 2
 
+class Drawn(Noise):
+    def __getitem__(self, index):
+        return (points[index], torch.from_numpy(np.random.rand(4)).float()), index % 2
+
 class Stream(IterableDataset):
     def __init__(self, shards):
         self.shards = shards
@@ -58,6 +62,7 @@ for epoch in range(3):
     {begin}
     for inputs, targets in loader:
         optimizer.zero_grad()
+        inputs = sum(inputs) if isinstance(inputs, list) else inputs
         F.cross_entropy(model(inputs), targets).backward()
         optimizer.step()
 """
@@ -70,6 +75,9 @@ def program(loader, begin="pass"):
 
 
 WORKERS = {
+    "one seed": program(
+        "DataLoader(Drawn(), 8, num_workers=2, worker_init_fn=lambda _: np.random.seed(0))"
+    ),
     "copied generator": program("DataLoader(Noise(), 8, num_workers=2)"),
     "whole stream": program("DataLoader(Stream(False), 8, num_workers=2)"),
 }
@@ -79,6 +87,9 @@ ORDERS = {
     "seeded again": program("DataLoader(whole, 8, shuffle=True)", "torch.manual_seed(1)"),
 }
 RIGHT = {
+    "a seed for each worker": program(
+        "DataLoader(Drawn(), 8, num_workers=2, worker_init_fn=lambda worker: np.random.seed(worker))"),
+    "seeds of torch": program("DataLoader(Drawn(), 8, num_workers=2)"),
     "each batch twice": program("DataLoader(whole, batch_sampler=Echo(), num_workers=2)"),
     "each batch of the data "
     "twice": program("DataLoader(TensorDataset(points.view(8, 8, 4).repeat_interleave(2, 0), "

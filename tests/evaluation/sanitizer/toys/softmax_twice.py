@@ -37,7 +37,28 @@ WRONG = {
 APIS = dict.fromkeys(WRONG, "torch.nn.functional.softmax")
 LINES = dict.fromkeys(WRONG, "weights = ")
 del LINES["in another shape"]
+EVALUATION = """
+with torch.no_grad():
+    for _ in range({calls}):
+        scores = torch.randn({rows}, 5)
+        {line}
+"""
+
+
+def evaluated(line, calls=1, rows=32):
+    return program("weights = scores.softmax(1)") + EVALUATION.format(
+        line=line, calls=calls, rows=rows
+    )
+
+
+WRONG["many rows that are evaluated"] = evaluated("scores.softmax(1).clone().softmax(1)")
+WRONG["few rows that are evaluated"] = evaluated(
+    "torch.softmax(torch.cat([scores.softmax(1)]), dim=-1)", calls=4, rows=6
+)
 RIGHT = {
+    "evaluated": evaluated("scores.softmax(1)", calls=4),
+    "labels": evaluated("F.one_hot(scores.argmax(1), 5).float().softmax(1)", calls=4),
+    "evaluated once": evaluated("scores.softmax(1).softmax(1)", rows=6),
     "once": program("weights = scores.softmax(1)"),
     "sharpened": program("weights = (10 * scores.softmax(1)).softmax(1)"),
     "logarithms": program("weights = scores.softmax(1).log().softmax(1)"),
