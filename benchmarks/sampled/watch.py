@@ -78,7 +78,12 @@ def watch(path: Path, checkout: Path, python: Path) -> Row:
         command = [sys.executable, "-m", "trainbugs", "watch", *options, str(path), "0"]
         environment = {**os.environ, "PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1"}
         subprocess.run(
-            command, cwd=folder, env=environment, timeout=TIMEOUT_S, capture_output=True, check=False
+            command,
+            cwd=folder,
+            env=environment,
+            timeout=TIMEOUT_S,
+            capture_output=True,
+            check=False,
         )
         found = json.loads(report.read_text())
     return {

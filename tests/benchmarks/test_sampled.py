@@ -55,9 +55,7 @@ def test_what_was_taken_is_told_and_what_was_dropped_is_not():
 
 
 def test_the_halves_share_no_report():
-    links = {
-        half: {row["link"] for row in SAMPLE if row["half"] == half} for half in HALVES
-    }
+    links = {half: {row["link"] for row in SAMPLE if row["half"] == half} for half in HALVES}
     assert not links["test"] & links["development"]
     by_link = {row["link"]: row["half"] for row in SAMPLE if row["half"]}
     assert all(by_link[row["link"]] == row["half"] for row in PAIRS)
@@ -93,7 +91,13 @@ def test_a_pair_counts_if_both_ran_and_nobody_knew_the_report():
         answer(pair="seen", program="fixed"),
         answer(version="5"),
     ]
-    pairs = [pair(), pair("two"), pair("ended"), pair("seen", known="yes"), pair("x", "development")]
+    pairs = [
+        pair(),
+        pair("two"),
+        pair("ended"),
+        pair("seen", known="yes"),
+        pair("x", "development"),
+    ]
     assert WATCH.counts(answers, pairs, "6", "test") == [2, 1, 1]
     assert WATCH.counts(answers, pairs, "5", "test") == [0, 0, 0]
 

@@ -77,8 +77,8 @@ def early(before, after="pass", zero=""):
 FAULTS["before the backward pass"] = (5, early(NORM))
 FAULTS["of zeros"] = (5, early(NORM, zero="set_to_none=False"))
 FAULTS["values"] = (
-    5,
-    early("nn.utils.clip_grad_value_(parameters, 1.0)", zero="set_to_none=False"),
+    6,
+    early("iteration == 1 or nn.utils.clip_grad_value_(parameters, 1.0)", zero="set_to_none=False"),
 )
 RIGHT["behind the backward pass"] = early("pass", NORM)
 RIGHT["before and behind"] = early(NORM, NORM)
