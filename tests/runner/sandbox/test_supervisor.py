@@ -18,7 +18,7 @@ from support.processes import is_alive, run, wait_until
 from support.toy import toy_config
 
 from runner.errors import ProcessError, UsageError
-from runner.sandbox import env, limits, process
+from runner.sandbox import env, limits, process, supervisor
 from runner.sandbox.limits import Limits, OwnFolder, command
 
 # A program whose relatives are hard to kill: it prints the numbers of all, then waits. One of them
@@ -243,6 +243,15 @@ def test_memory_that_processes_share_counts_once(tmp_path):
     done = run(tmp_path, code, limits=Limits(memory_mb=230))
     assert (done.exceeded, done.returncode) == (None, 0)
     assert run(tmp_path, code, limits=Limits(memory_mb=110)).exceeded
+
+
+@pytest.mark.parametrize("statm, pages", [("900 70 20 1 0 300 0", 50), ("", 0)])
+def test_of_a_process_that_may_not_be_looked_at_all_pages_count_but_shared_ones(
+    monkeypatch, statm, pages
+):
+    texts = {"/proc/7/smaps_rollup": "", "/proc/7/statm": statm}
+    monkeypatch.setattr(supervisor, "_read", texts.__getitem__)
+    assert supervisor._held(7) == pages * resource.getpagesize()
 
 
 @pytest.mark.parametrize(
