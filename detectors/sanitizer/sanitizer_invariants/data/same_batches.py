@@ -10,7 +10,7 @@ from torch.utils.data.distributed import DistributedSampler
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.digests import bytes_of
 from sanitizer_invariants.tools.invariant import Invariant
-from sanitizer_invariants.tools.samples import find_sampler
+from sanitizer_invariants.tools.samples import find_sampler, shuffles
 
 ROUNDS = 50
 # An order is the same by chance once in 20 * 19 * ... * 13 = 5e9 epochs at most: of 20 samples or
@@ -28,11 +28,11 @@ class SameBatches(Invariant):
     learnt from; an order that never changes is no shuffling. (`DistributedSampler` needs
     `set_epoch`, or another seed.)
 
-    Workers: in two rounds in a row, in which each worker gives one batch, all give the same
-    one, and not that of the round before; or one tensor of their batches is the same in both
-    rounds. Orders: the same optimizer has stepped by the first batches, two and eight samples
-    at least, of this epoch and of the one before of the same loader; they are the same, or
-    epoch and seed of the DistributedSampler are.
+    Workers: in two rounds in a row, in which each worker gives one batch, all give the same one,
+    and not that of the round before; or, where samples are shuffled, one tensor of their batches
+    is. Orders: the same optimizer has stepped by the first batches, two and eight samples at least,
+    of this epoch and of the one before of the same loader; they are the same, or epoch and seed of
+    the DistributedSampler are.
 
     Excepted: batches of few different numbers, one worker, loaders that say that they keep no
     order; samplers other than those of torch, which may give a batch twice on purpose; loaders from
@@ -88,7 +88,7 @@ class SameBatches(Invariant):
                 where=where,
             )
         epoch.same_as = digests[0] if is_same else None
-        if not is_same:
+        if not is_same and epoch.is_shuffled:
             self._compare_parts(epoch)
 
     def _compare_parts(self, epoch):
@@ -144,6 +144,7 @@ class Epoch:
         self.first, self.order = first(loader), order(loader)
         self.batches, self.round, self.hashes, self.places, self.same_as = 0, 0, [], [], None
         self.optimizers, self.parts = weakref.WeakSet(), []
+        self.is_shuffled = not isinstance(loader.dataset, IterableDataset) and shuffles(loader)
 
 
 def is_without_repeats(loader):

@@ -7,7 +7,7 @@ import torch
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant
 
-LEAST, SHARE, MOST, EPOCHS, REPEATED = 20, 0.1, 100_000, 2, 0.01
+LEAST, SHARES, MOST, EPOCHS, REPEATED = 20, (0.1, 0.9), 100_000, 2, 0.01
 # Numbers of a sample that are looked at, and how many of these have to differ.
 NUMBERS, DISTINCT = 64, 8
 
@@ -19,14 +19,14 @@ class TrainedValidation(Invariant):
     that is drawn twice, indices of a part that are taken for indices of the whole, or rows that
     stand in a table twice put samples on both sides, and the validation is too good.
 
-    Of batches of loaders, by their numbers: a tenth of the samples of a loader that is evaluated,
-    in evaluation mode and without gradients, were in batches of another loader before a backward
-    pass; in two evaluations.
+    Of batches of loaders, by their numbers: a tenth to nine tenths of the samples of a loader that
+    is evaluated, in evaluation mode, without gradients and by a loss, were in batches of another
+    loader before a backward pass; in two evaluations.
 
-    Excepted: loaders that are trained on as well, and those of which every sample was trained
-    on, which tell how training goes; samples of few numbers or of few different ones, and those
-    that come several times in the first epoch, which may be the same by accident; what training
-    has changed at random; samples that an optimizer has not met yet, as those of the next fold.
+    Excepted: loaders that are trained on as well, and those of which nearly every sample was
+    trained on, which tell how training goes; samples of few numbers or of few different ones, and
+    those that come several times in the first epoch, which may be the same by accident; what
+    training has changed at random; samples that a model has not met since it was made, or put back.
 
     Cost: a look at 64 numbers of each sample, for the first 100,000 that are trained on, and for
     each evaluation until two have been looked at.
@@ -42,6 +42,15 @@ class TrainedValidation(Invariant):
         # The samples of the first epoch that is trained on, each as often as it came.
         self.first, self.first_count, self.is_first = set(), 0, True
         self.trained, self.evaluated = weakref.WeakSet(), weakref.WeakKeyDictionary()
+
+    def after_load(self, loaded):
+        # Who puts a model back begins anew with other samples.
+        self.learnt = set()
+
+    def after_loss(self, name, arguments, output):
+        loader = self.current and self.current()
+        if loader in self.evaluated and not torch.is_grad_enabled():
+            self.evaluated[loader].is_judged = True
 
     def before_epoch(self, loader):
         self._conclude(loader)
@@ -95,8 +104,11 @@ class TrainedValidation(Invariant):
         if evaluation is None or not evaluation.count or loader in self.trained:
             return
         count, shared = evaluation.count, evaluation.shared
+        if not evaluation.is_judged:
+            return
         evaluation.count = evaluation.shared = 0
-        is_shared = count >= LEAST and SHARE * count <= shared < count and not self._repeats()
+        is_shared = count >= LEAST and SHARES[0] * count <= shared <= SHARES[1] * count
+        is_shared = is_shared and len(self.learnt) < MOST and not self._repeats()
         evaluation.number = evaluation.number + 1 if is_shared else 0
         if evaluation.number == EPOCHS:
             self.report(
@@ -115,7 +127,7 @@ class Evaluation:
 
     def __init__(self):
         self.count = self.shared = self.number = 0
-        self.where = None, None
+        self.where, self.is_judged = (None, None), False
 
 
 def fingerprints(samples):

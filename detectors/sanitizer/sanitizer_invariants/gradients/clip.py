@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
-STEPS, GRADIENTS = 5, 8
+STEPS = 5
 
 
 class Clip(Invariant):
@@ -26,7 +26,7 @@ class Clip(Invariant):
     The same is said of gradients that are clipped between `zero_grad` and the backward pass, where
     there are none or only zeros, before each of five steps in a row.
 
-    Cost: whether gradients are None, at each clipping, and whether some of eight are zero.
+    Cost: whether gradients are None, at each clipping, and whether all are zero.
     """
 
     NAME = "clip"
@@ -81,7 +81,7 @@ class Clip(Invariant):
     def _note_time(self, tensors, norm):
         """Note whether there is anything to clip yet."""
         gradients = [tensor.grad for tensor in tensors if tensor.grad is not None]
-        if any(gradient.is_sparse or bool(gradient.any()) for gradient in gradients[:GRADIENTS]):
+        if any(gradient.is_sparse or bool(gradient.any()) for gradient in gradients):
             self.is_late = True
         elif tensors:
             kind = "value" if norm is None else "norm"

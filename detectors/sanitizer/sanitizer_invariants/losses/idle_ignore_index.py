@@ -1,6 +1,7 @@
 """An index that is kept to be ignored is handed on."""
 
 import sys
+import weakref
 
 import torch
 
@@ -19,7 +20,8 @@ class IdleIgnoreIndex(Invariant):
     whole number called `ignore_index`; the loss ignores another number, and
     some of the targets have the one that is kept. In three losses.
 
-    Excepted: what is reduced to no number, and weights of classes, which may leave it out as well.
+    Excepted: objects that hand the number on to another loss; what is reduced to no number, and
+    weights of classes, which may leave it out as well.
 
     Cost: a look at the names of the functions that have called a loss, for the first five losses
     and then for each 100th.
@@ -31,6 +33,8 @@ class IdleIgnoreIndex(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.losses, self.hits = 0, {}
+        # Objects that have handed their index on to some loss.
+        self.handing = weakref.WeakSet()
 
     def after_loss(self, name, arguments, output):
         if name not in LOSSES or not output.requires_grad or arguments["reduction"] == "none":
@@ -45,7 +49,10 @@ class IdleIgnoreIndex(Invariant):
         if owner is None:
             return
         kept = owner.ignore_index
-        if kept == arguments["ignore_index"] or not bool((target == kept).any()):
+        if kept == arguments["ignore_index"]:
+            self.handing.add(owner)
+            return
+        if owner in self.handing or not bool((target == kept).any()):
             return
         where = self.program.here()
         self.hits[where] = self.hits.get(where, 0) + 1

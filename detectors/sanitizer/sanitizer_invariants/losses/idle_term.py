@@ -12,7 +12,8 @@ class IdleTerm(Invariant):
 
     Why: a term is added so that something learns by it. Where it was computed from a tensor that
     had been detached for another loss, its gradients reach the other network alone, and are cleared
-    before that one's step.
+    before that one's step. It is advice: a loss that is written once for both players of a game has
+    such a term, and does no harm.
 
     Of a loss that is a sum, in the first 20 backward passes of a line: in none of them a step
     used what one of its terms gave to any parameter, though it used what another one gave.
@@ -24,7 +25,7 @@ class IdleTerm(Invariant):
     Cost: a walk over the graph of a loss with several terms, for the first 20 passes of each line.
     """
 
-    NAME, LIGHT = "idle-term", False
+    NAME, SEVERITY, LIGHT = "idle-term", "info", False
     VERSION = 6
 
     def __init__(self, program, report):

@@ -5,7 +5,7 @@ import torch
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.texts import is_text
 
-LOSSES, CALLS, LEAST, TEXTS = ("cross_entropy", "nll_loss"), 5, 0.1, 4
+LOSSES, CALLS, LEAST, TEXTS, WORDS = ("cross_entropy", "nll_loss"), 5, 0.1, 4, 8
 
 
 class LearntPadding(Invariant):
@@ -22,8 +22,8 @@ class LearntPadding(Invariant):
 
     Excepted: what an embedding declares as padding, and networks that are given a mask, which is
     for `counted-padding` and `masked-targets` to say; targets that are no words of the same texts,
-    as tags; weights of classes; words that stand elsewhere as well; batches of less than four
-    texts.
+    as tags; less than nine words; weights of classes; words that stand elsewhere as well; batches of
+    less than four texts.
 
     Cost: a few comparisons of the words for the first five batches, and then for each 100th.
     """
@@ -59,6 +59,9 @@ class LearntPadding(Invariant):
             return
         self.word, self.count = words.pop(), min(count for word, count in fillings if count)
         self.most = max(int(tokens.max()) for tokens in texts)
+        if self.most < WORDS:
+            # Of so few states one may be the last on purpose.
+            self.word = False
 
     def after_loss(self, name, arguments, output):
         if name not in LOSSES or not self.count or not output.requires_grad:

@@ -113,6 +113,12 @@ def is_spread(predictions, targets):
     first, second = ([size for size in shape if size != 1] for shape in shapes)
     if first != second or not first or predictions.requires_grad == targets.requires_grad:
         return False
+    if kind_of(predictions.grad_fn) in PURPOSES or kind_of(targets.grad_fn) in PURPOSES:
+        return False
+    if any(
+        side._base is not None and side._base.dim() < side.dim() for side in (predictions, targets)
+    ):
+        return False
     repeated = torch.broadcast_shapes(*shapes)
     return math.prod(repeated) > math.prod(first)
 

@@ -6,7 +6,7 @@ import torch
 
 from sanitizer_invariants.tools.invariant import Invariant
 
-BATCHES, TARGETS, RATIO, NEAR = 10, 200, 1.5, 0.35
+BATCHES, TARGETS, RATIO, NEAR, DISTINCT = 10, 200, 1.5, 0.35, 3
 
 
 class ReversedWeights(Invariant):
@@ -21,7 +21,8 @@ class ReversedWeights(Invariant):
     numbers differ by half or more. The same is true of a single `pos_weight`, which is to be the
     number of other samples for each positive one.
 
-    Excepted: weights that follow another rule; classes that a sampler has made even.
+    Excepted: weights that follow another rule, or are two for three classes and more; classes that
+    a sampler has made even.
 
     Cost: the counts of the targets of the first ten losses with weights, once for each line.
     """
@@ -79,6 +80,8 @@ def are_as_numbers(weights, numbers):
     if sum(numbers) < TARGETS:
         return False
     pairs = [pair for pair in zip(weights, numbers) if min(pair) > 0]  # noqa: B905
+    if len(pairs) > 2 and len({weight for weight, _ in pairs}) < DISTINCT:
+        return False
     pairs = [(math.log(weight), math.log(number)) for weight, number in pairs]
     powers = []
     for place, (weight, number) in enumerate(pairs):

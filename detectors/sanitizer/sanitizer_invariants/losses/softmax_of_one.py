@@ -12,6 +12,9 @@ class SoftmaxOfOne(Invariant):
     (texts, places, 1), are weighted by ones where the last axis is taken, and what made the scores
     learns nothing.
 
+    It is advice: a context of one token, or a mixture of one part, is meant. Where the weights are
+    summed over another axis `attention-axis` says it.
+
     Of a softmax whose input has gradients, in 20 calls of one line, all over an axis of one number,
     where another axis behind the first one has several, or it is the only one behind the first.
 
@@ -21,7 +24,7 @@ class SoftmaxOfOne(Invariant):
     Cost: a look at the shape for each softmax.
     """
 
-    NAME = "softmax-of-one"
+    NAME, SEVERITY = "softmax-of-one", "info"
     VERSION = 6
 
     def __init__(self, program, report):

@@ -35,7 +35,8 @@ class SoftmaxTwice(Invariant):
         if not tensor.dim() or tensor.shape[dim] <= 2:
             return
         if tensor.grad_fn is None:
-            self._look_at_numbers(tensor.detach(), dim, frame)
+            if not tensor.requires_grad:
+                self._look_at_numbers(tensor, dim, frame)
             return
         origin = find_origin(tensor.grad_fn)
         if kind(origin) != "Softmax":
@@ -47,7 +48,7 @@ class SoftmaxTwice(Invariant):
 
     def _look_at_numbers(self, tensor, dim, frame):
         """Of numbers that nothing tells the origin of: whether all rows add up to one."""
-        rows = tensor.movedim(dim, -1).flatten(0, -2)
+        rows = tensor.movedim(dim, -1).reshape(-1, tensor.shape[dim])
         if tensor.is_meta or not are_probabilities(rows) or is_sure(rows):
             return
         self._count(frame, CALLS if len(rows) >= ROWS else 1)

@@ -87,12 +87,10 @@ def leaks(module, arguments, options):
     for part in filter(has_padding, module.modules()):
         part.register_forward_hook(padding)
     once = functions.during(module, arguments, options)
-    if (
-        not (functions.masks or is_given_mask(module, arguments, options))
-        or not functions.softmax
-        or len(padding.calls) != 1
-        or not is_padded(padding.calls[0])
-    ):
+    if not functions.softmax or len(padding.calls) != 1 or not is_padded(padding.calls[0]):
+        return False
+    shape = padding.calls[0].shape
+    if not (functions.masks or is_given_mask(module, arguments, options, shape)):
         return False
     real, was_zero = ~padding.calls[0], padding.was_zero
     # All under the same mode: torch takes other ways through its own attention where there is none.
@@ -109,14 +107,14 @@ def leaks(module, arguments, options):
     return not was_zero or depends_on_amount(module, arguments, options, once, real, functions)
 
 
-def is_given_mask(module, arguments, options):
-    """Whether a network is given a tensor that is called a mask."""
+def is_given_mask(module, arguments, options, shape):
+    """Whether a network is given a tensor that is called a mask, with a number for each token."""
     try:
         given = inspect.signature(module.forward).bind(*arguments, **options).arguments
     except (TypeError, ValueError):
         return False
     return any(
-        "mask" in name and isinstance(value, torch.Tensor) and value.dim() > 1
+        "mask" in name and isinstance(value, torch.Tensor) and value.shape == shape
         for name, value in given.items()
     )
 

@@ -28,11 +28,13 @@ class AttentionAxis(Invariant):
 
     Of a softmax with gradients whose result goes, in whatever shape, through dropout and masks,
     into a product of matrices, or is multiplied by values and summed. Its scores are a product of
-    two tensors that were computed; or it is taken over the first axis, which the sum is not over.
-    In three backward passes.
+    two tensors that were computed; or it is taken over an axis of a single number. In three
+    backward passes, where no sum is over that axis.
 
     Excepted: weights that are divided or multiplied by what was computed as well, as in slots that
-    compete, and are evened out again; scores of a layer or of parameters, as those of clusters.
+    compete, and are evened out again; scores of a layer or of parameters, as those of clusters;
+    products of two such weights; lines that take a softmax of what has no gradient first, as the
+    routing between capsules does.
 
     Cost: a mark for each softmax; a walk over the graph for the first five backward passes, and
     then for each 100th.
@@ -44,8 +46,12 @@ class AttentionAxis(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.has_marks, self.passes, self.hits = False, 0, {}
+        # Lines that begin with even weights, and take them again after a look at the sums.
+        self.routing = set()
 
     def after_softmax(self, tensor, result, dim, frame):
+        if torch.is_grad_enabled() and not tensor.requires_grad:
+            self.routing.add(self.program.here())
         if result.grad_fn is not None and result.dim() > 1 and kind(result.grad_fn) == "Softmax":
             result.grad_fn.metadata[self.NAME] = self.program.here()
             self.has_marks = True
@@ -61,15 +67,16 @@ class AttentionAxis(Invariant):
         consumers = find_consumers(nodes)
         for node in nodes:
             where = node.metadata.get(self.NAME)
-            if where is not None and kind(node) == "Softmax":
+            if where is not None and where not in self.routing and kind(node) == "Softmax":
                 self._look_at(node, consumers, where)
 
     def _look_at(self, softmax, consumers, where):
         shape = softmax._saved_result.shape
         axis = Axis(signed(softmax._saved_dim, len(shape)), shape)
         sums = list(find_sums(softmax, axis, consumers))
-        is_wrong = axis.shape[axis.number] > 1 and sums and not all(sums)
-        if not is_wrong or not (axis.number == 0 or is_product(softmax)):
+        is_of_one = axis.shape[axis.number] == 1
+        is_sure = is_of_one or is_product(softmax)
+        if not sums or any(sums) or not is_sure:
             return
         self.hits[where] = self.hits.get(where, 0) + 1
         if self.hits[where] == LOOKS:
@@ -96,7 +103,9 @@ def find_sums(node, axis, consumers, way=WAY):
     for consumer, place in consumers.get(node, ()):
         name = kind(consumer)
         if name in SUMMED:
-            yield axis.number == SUMMED[name][place]
+            is_mean = axis.number == SUMMED[name][place]
+            if is_mean or is_plain_sum(consumer, place, axis):
+                yield is_mean
         elif name == "Mul" and len(list_inputs(consumer)) == 2:
             yield from find_weighted(consumer, place, axis, consumers)
         elif way:
@@ -122,7 +131,8 @@ def find_weighted(product, place, axis, consumers):
     for consumer, _ in consumers.get(product, ()):
         axes = getattr(consumer, "_saved_dim", None) if kind(consumer) == "Sum" else None
         if axes:
-            yield number in [signed(each, len(shape)) for each in axes]
+            summed = [signed(each, len(shape)) for each in axes]
+            yield number in summed or all(shape[each] == 1 for each in summed)
 
 
 def is_product(softmax):
@@ -133,5 +143,20 @@ def is_product(softmax):
 
 
 def is_computed(product):
+    """Whether both sides of a product were computed, and none is such a product itself, as the
+    edges between clusters are.
+    """
     sides = [find_origin(side) for side in list_inputs(product)]
-    return len(sides) == 2 and all(side is not None and side.name() != LEAF for side in sides)
+    if len(sides) != 2 or any(side is None or side.name() == LEAF for side in sides):
+        return False
+    return not any(kind(side) in ("Bmm", "Mm") and is_computed(side) for side in sides)
+
+
+def is_plain_sum(product, place, axis):
+    """Whether a product sums several values by weights, and is none of two sets of weights, whose
+    own sums make up for it.
+    """
+    if axis.shape[SUMMED[kind(product)][place]] == 1:
+        return False
+    sides = [before for before, _ in product.next_functions]
+    return kind(find_origin(sides[1 - place])) != "Softmax"

@@ -18,8 +18,8 @@ from sanitizer_invariants.tools.statements import (
 )
 
 ITERATIONS = 3
-KINDS = {"__add__": ast.Add, "__mul__": ast.Mult, "__truediv__": ast.Div, "__matmul__": ast.MatMult}
-OPERATORS = {"__add__": "+", "__mul__": "*", "__truediv__": "/", "__matmul__": "@"}
+KINDS = {"__add__": ast.Add, "__mul__": ast.Mult, "__truediv__": ast.Div}
+OPERATORS = {"__add__": "+", "__mul__": "*", "__truediv__": "/"}
 
 
 class DiscardedResult(Invariant):
@@ -31,7 +31,7 @@ class DiscardedResult(Invariant):
     `torch.nn.functional`, as `F.dropout(x)`.
 
     Of methods that have a twin which writes in place, and functions that give a new tensor for a
-    tensor, and of `+`, `*`, `/` and `@`; called as statements of their own, in three iterations, in
+    tensor, and of `+`, `*` and `/`; called as statements of their own, in three iterations, in
     files below the script's folder that were imported before the first step.
 
     Excepted: what writes in place or to `out=`, and results that are their argument.

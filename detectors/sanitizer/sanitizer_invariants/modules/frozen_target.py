@@ -4,6 +4,7 @@ import weakref
 
 import torch
 
+from sanitizer_invariants.losses.chooses_nan import uses_places
 from sanitizer_invariants.modules.left_behind import Copy, have_same_weights
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant
@@ -22,8 +23,8 @@ class FrozenTarget(Invariant):
 
     A copy is a network that no optimizer holds, and that had the weights of one that an optimizer
     trains when it was called first. Said of a copy without gradients of whose output the largest
-    values along an axis were taken 100 times, and that has stayed while the network was seen to
-    move 20 times, at each 20th step.
+    values along an axis were taken 100 times, and that has stayed to the end while the network was
+    seen to move 20 times, at each 20th step.
 
     Excepted: copies of which the places of the largest values are taken alone (`argmax`), as of a
     teacher or an opponent.
@@ -38,7 +39,8 @@ class FrozenTarget(Invariant):
         super().__init__(program, report)
         self.called, self.copies = weakref.WeakSet(), weakref.WeakKeyDictionary()
         self.outputs, self.steps = weakref.WeakValueDictionary(), 0
-        self.begun = weakref.WeakSet()
+        # By copy: the class of one that has stayed so far, which may be gone before the end.
+        self.begun, self.frozen = weakref.WeakSet(), {}
 
     def after_forward(self, module, arguments, options, output):
         module = copies.unwrap(module)
@@ -54,6 +56,8 @@ class FrozenTarget(Invariant):
     def after_choice(self, name, tensor, dim, frame):
         if name != "max" or not self.copies:
             return
+        if uses_places(name, (frame.f_code.co_filename, frame.f_lineno)):
+            return
         for module, copy in self.copies.items():
             copy.calls += self.outputs.get(id(module)) is tensor
 
@@ -62,19 +66,25 @@ class FrozenTarget(Invariant):
         if self.steps % EVERY:
             return
         for module, copy in list(self.copies.items()):
-            if copy.calls < CHOICES // 2 or copy.moves or copy.source() is None:
+            if copy.calls < CHOICES or copy.moves or copy.source() is None:
+                if copy.moves:
+                    self.frozen[id(copy)] = None
                 continue
             copy.look(module)
             if module not in self.begun:
                 # What was copied before the first steps is the beginning.
                 self.begun.add(module)
                 copy.moves = copy.moves_of_source = 0
-            if copy.calls >= CHOICES and copy.moves_of_source == CHANGES and not copy.moves:
-                self.report(
-                    f"targets are the largest values of a copy of a {type(module).__name__}, which "
-                    "has stayed as it was while the network was trained: it is never updated",
-                    api="torch.nn.Module.load_state_dict",
-                )
+            is_frozen = copy.moves_of_source >= CHANGES and not copy.moves
+            self.frozen[id(copy)] = type(module).__name__ if is_frozen else None
+
+    def end(self):
+        for name in filter(None, self.frozen.values()):
+            self.report(
+                f"targets are the largest values of a copy of a {name}, which has stayed as it was "
+                "while the network was trained: it is never updated",
+                api="torch.nn.Module.load_state_dict",
+            )
 
     def _find_source(self, module):
         """The network that is trained, and whose weights a module has; None where there is none."""

@@ -19,8 +19,10 @@ class IdleLayer(Invariant):
     20 steps. No part of the layer was called, its parameters have never had a gradient, and other
     layers of the same class have been called. Said at the end.
 
-    Excepted: frozen layers; parameters that another layer uses, too; lists of layers, which may be
-    there for some tasks; layers that a branch of the code names in another method than `forward`.
+    Advice where a method of the class names the layer, which a branch may call.
+
+    Excepted: frozen layers; parameters that another layer uses, too; lists of which a part is
+    called.
 
     Cost: a note for each module that is called for the first time; a look at the gradients at the
     first 20 steps, and once at the end.
@@ -65,6 +67,7 @@ class IdleLayer(Invariant):
                 "network is computed without it",
                 api=idle.api,
                 parameter=idle.name,
+                severity="info" if idle.is_named else "error",
             )
 
     def _look(self):
@@ -81,7 +84,7 @@ class IdleLayer(Invariant):
             layers = [item for item in owner.named_children() if self._is_learnt(item[1])]
             idle = [(name, layer) for name, layer in layers if self._is_idle(layer)]
             if len(idle) < len(layers):
-                found += [Idle(type(owner).__name__, name, layer) for name, layer in idle]
+                found += [Idle(type(owner), name, layer) for name, layer in idle]
         return found
 
     def _is_learnt(self, layer):
@@ -100,8 +103,21 @@ class Idle:
     """A layer that was never called: the class of its owner, its name and its own class."""
 
     def __init__(self, owner, name, layer):
-        self.owner, self.name = owner, name
+        self.owner, self.name = owner.__name__, name
+        self.is_named = name in list_names(owner)
         self.api = f"{type(layer).__module__}.{type(layer).__name__}"
+
+
+def list_names(owner):
+    """The names that the methods of a class use, but for the one that makes its layers."""
+    names = set()
+    for method, function in vars(owner).items():
+        code = getattr(function, "__code__", None)
+        codes = [code] if code is not None and method != "__init__" else []
+        for each in codes:
+            names.update(each.co_names)
+            codes += [constant for constant in each.co_consts if hasattr(constant, "co_names")]
+    return names
 
 
 def is_of_program(kind):

@@ -8,6 +8,7 @@ from sanitizer_invariants.tools.invariant import Invariant
 CALLS, DEPTH = 3, 12
 OWN = "sanitizer_invariants"
 READS, WRITES = ("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"), ("STORE_FAST", "DELETE_FAST")
+SHAPES = ("shape", "size", "dim", "ndim", "device", "dtype", "numel", "requires_grad", "type")
 # Behind them the code goes on elsewhere.
 ENDS = ("RETURN_VALUE", "RAISE_VARARGS", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
 
@@ -24,8 +25,9 @@ class OverwrittenInput(Invariant):
     has called; the function has a name for the tensor, and reads it again behind the call; the
     tensor has negative numbers, which are lost. In three calls of one line, in training.
 
-    Excepted: the function that asks for the activation itself; a name that is bound anew before it
-    is read; what the function has read before the call.
+    Excepted: the function that asks for the activation itself, also by a call as a statement; a
+    name that is bound anew before it is read, or of which the shape alone is; what the function has
+    read before the call.
 
     Cost: for each such activation a look at the names of the functions that have called it, and
     once for each place at the code behind the call.
@@ -82,14 +84,26 @@ def is_of_torch(path):
 
 @functools.lru_cache(maxsize=4096)
 def reads_again(code, offset, variable):
-    """Whether a name is read behind a place of a code before it is bound anew."""
-    for instruction in dis.get_instructions(code):
-        if instruction.offset <= offset:
-            continue
+    """Whether the numbers of a name are read behind a call before the name is bound anew; not where
+    the result of the call is thrown away, as the writing is what was meant.
+    """
+    behind = [item for item in dis.get_instructions(code) if item.offset > offset]
+    if behind and behind[0].opname == "POP_TOP":
+        return False
+    for number, instruction in enumerate(behind):
         if instruction.opname in ENDS:
             return False
-        if instruction.argval == variable and instruction.opname in READS:
-            return True
-        if instruction.argval == variable and instruction.opname in WRITES:
+        if instruction.argval != variable:
+            continue
+        if instruction.opname in WRITES:
             return False
+        if instruction.opname in READS and not is_of_shape(behind[number + 1 : number + 2]):
+            return True
     return False
+
+
+def is_of_shape(following):
+    """Whether what is read of a tensor next is none of its numbers."""
+    return any(
+        item.opname in ("LOAD_ATTR", "LOAD_METHOD") and item.argval in SHAPES for item in following
+    )

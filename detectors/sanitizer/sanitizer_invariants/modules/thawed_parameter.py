@@ -2,6 +2,8 @@
 
 import weakref
 
+import torch
+
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 STEPS = 3
@@ -45,7 +47,7 @@ class ThawedParameter(Invariant):
         numbers = known.get(name)
         if numbers is None:
             known[name] = None if parameter.requires_grad else first_numbers(parameter)
-        elif parameter.requires_grad and numbers == first_numbers(parameter)[: len(numbers)]:
+        elif parameter.requires_grad and first_numbers(parameter) == numbers:
             where = self.program.here()
             self.thawed[id(parameter)] = Thawed(module, name, parameter, where)
 
@@ -84,6 +86,8 @@ class Thawed:
 
 def first_numbers(parameter):
     """The first numbers of a parameter, which its shards may have."""
-    if parameter.is_meta or not parameter.numel():
+    if isinstance(parameter, torch.nn.parameter.UninitializedTensorMixin) or parameter.is_meta:
         return None
-    return parameter.detach().flatten()[:4].tolist()
+    numbers = parameter.detach().flatten()[:4].tolist()
+    # Numbers that are all the same are those of any new one.
+    return numbers if len(set(numbers)) > 1 else None

@@ -4,7 +4,7 @@ import weakref
 
 from sanitizer_invariants.tools.pace import PaceRule
 
-TIMES = 3
+TIMES, DEFAULT, COSINE = 3, 5, "CosineAnnealingLR"
 
 
 class EpochsAsSteps(PaceRule):
@@ -46,6 +46,8 @@ class EpochsAsSteps(PaceRule):
 
     def judge(self, course):
         is_in_epochs = course.length in self.epochs.values() and course.length >= TIMES
+        # Five is what torch takes where nothing is said, for a warm-up as well.
+        is_in_epochs = is_in_epochs and (course.length != DEFAULT or course.name == COSINE)
         if is_in_epochs and course.rate == 1 and course.schedule_steps >= TIMES * course.length:
             self.report(
                 f"{course.name} is made for {course.length} steps, as many as there are epochs, "

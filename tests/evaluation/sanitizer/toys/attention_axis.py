@@ -43,12 +43,39 @@ WRONG = {
     "heads": program(SPLIT, "weights = (q @ k.transpose(-1, -2)).softmax(1)", JOIN),
     "queries of heads": program(SPLIT, "weights = (q @ k.transpose(-1, -2)).softmax(-2)", JOIN),
     "turned round": program("y = (q @ k.transpose(1, 2)).softmax(-1).transpose(1, 2) @ v"),
-    "the batch": program(
-        "weights = self.score(x).squeeze(-1).softmax(0).unsqueeze(-1)", "y = (weights * v).sum(1)"
-    ),
 }
+WRONG["the axis of the scores"] = program("y = (self.score(x).softmax(-1) * v).sum(1)")
 APIS = dict.fromkeys(WRONG, "torch.nn.functional.softmax")
 RIGHT = {
+    "clusters along the first axis": program(
+        "weights = self.query(x[0]).T.softmax(0)",
+        "y = (weights[:, :, None] * v[0][None]).sum(1).expand(batch, -1, -1)",
+    ),
+    "a context of one": program(
+        "one = k.mean(1, keepdim=True)", "y = (q @ one.transpose(1, 2)).softmax(-1) @ one"
+    ),
+    "two sets of weights": program(
+        "scores = q @ k.transpose(1, 2)",
+        "y = scores.softmax(2) @ (scores.softmax(1).transpose(1, 2) @ v)",
+    ),
+    "two sets of weights, the other way round": program(
+        "scores = q @ k.transpose(1, 2)",
+        "y = (scores.softmax(2) @ scores.softmax(1).transpose(1, 2)) @ v",
+    ),
+    "clusters of clusters": program(
+        "first = self.query(x).softmax(-1)",
+        "edges = first.transpose(1, 2) @ (k @ k.transpose(1, 2)) @ first",
+        "second = (edges @ self.key(first.transpose(1, 2) @ v)).softmax(-1)",
+        "y = (second.transpose(1, 2) @ (first.transpose(1, 2) @ v))",
+    ),
+    "routing": program(
+        "votes, scores = torch.stack([q, k, v], 2), torch.zeros(batch, length, 3)",
+        "for _ in range(2):",
+        "    weights = scores.softmax(2)",
+        "    y = (weights.transpose(1, 2)[:, :, None] @ votes.transpose(1, 2))[:, :, 0]",
+        "    scores = scores + (votes.transpose(1, 2) @ y[..., None])[..., 0].transpose(1, 2)",
+    ),
+    "what is written": program("y = self.score(x).softmax(1) @ v.mean(1, keepdim=True)"),
     "keys": program("y = F.softmax(q @ k.transpose(1, 2), dim=-1) @ v"),
     "keys of heads": program(SPLIT, "weights = (q @ k.transpose(-1, -2) / 2).softmax(-1)", JOIN),
     "masked": program(

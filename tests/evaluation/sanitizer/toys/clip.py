@@ -83,6 +83,9 @@ FAULTS["values"] = (
 RIGHT["behind the backward pass"] = early("pass", NORM)
 RIGHT["before and behind"] = early(NORM, NORM)
 RIGHT["a part before"] = early("nn.utils.clip_grad_norm_(head.parameters(), 1.0)", NORM)
+RIGHT["a part without gradients"] = early("pass", NORM, zero="set_to_none=False").replace(
+    "torch.tanh(body(points))", "torch.tanh(body(points)).detach()"
+)
 RIGHT["seldom before"] = early(f"iteration % 3 or {NORM}")
 
 WRONG = {name: program for name, (_, program) in FAULTS.items()}

@@ -39,6 +39,7 @@ RIGHT = {
     "with epochs": program(COSINE.format(10), batch="pass", epoch=STEP),
     "made for batches": program(COSINE.format(60)),
     "another number": program("LinearLR(optimizer, 0.1, 1.0, total_iters=12)"),
+    "a warm-up as torch has it": program("LinearLR(optimizer, 0.1)", epochs=5),
     "no length": program("StepLR(optimizer, 10, 0.9)"),
     "restarts": program("CosineAnnealingWarmRestarts(optimizer, 10)"),
 }

@@ -32,6 +32,7 @@ WRONG = {
 }
 APIS = dict.fromkeys(WRONG, "torch.nn.Module.load_state_dict")
 RIGHT = {
+    "seldom": program("iteration % 500 == 499 and target.load_state_dict(model.state_dict())"),
     "from time to time": program("iteration % 100 or target.load_state_dict(model.state_dict())"),
     "slowly": program(
         "[t.data.lerp_(p.data, 0.01) for t, p in zip(target.parameters(), model.parameters())]"
@@ -39,5 +40,8 @@ RIGHT = {
     "no copy": program(value="value = model(following).max(1)[0]"),
     "another network's": program(value="value = target(following).softmax(1).mean(1)"),
     "a teacher": program(value="value = target(following).argmax(1).float()"),
+    "places by their numbers": program(
+        value="_, value = torch.max(target(following), 1); value = value.float()"
+    ),
     "few steps": program(steps=300),
 }

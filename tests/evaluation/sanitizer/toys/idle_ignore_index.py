@@ -42,6 +42,9 @@ RIGHT = {
     "none there": program("F.cross_entropy(scores, y)", labels="torch.randint(1, 6, (16,))"),
     "single ones": program("F.cross_entropy(scores, y, reduction='none')[y != 0].mean()"),
     "the default kept": program("F.cross_entropy(scores, y)", index="-100"),
+    "another loss": program(
+        "F.cross_entropy(scores[:8], y[:8]) + F.cross_entropy(scores, y, ignore_index=0)"
+    ),
     "weights": program("F.cross_entropy(scores, y, weight=(torch.arange(6) > 0).float())"),
     "a module": program("nn.CrossEntropyLoss(ignore_index=0)(scores, y)"),
 }

@@ -46,6 +46,11 @@ PARAMETERS = {
     "a list": "more",
     "a layer more": "fourth",
 }
+ADVISED = {
+    "a branch": program(
+        "x = self.first(x).relu()", "x = x if x is not None else self.second(x)", MORE, OUT
+    ),
+}
 RIGHT = {
     "all": program(ALL, MORE, OUT),
     "few steps": program("x = self.first(x).relu()", MORE, OUT, steps=15),

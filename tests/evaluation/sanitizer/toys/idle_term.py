@@ -39,13 +39,13 @@ def program(loss, steps=30, update=UPDATE):
 
 ADVERSARIAL = "F.softplus(-judged).mean()"
 CUT = "F.mse_loss(critic(fake.detach())[1], critic(real)[1].detach())"
-WRONG = {
+ADVISED = {
     "features of a detached one": program(f"loss = {ADVERSARIAL} + {CUT}"),
     "weighted": program(f"loss = {ADVERSARIAL} + 10 * {CUT}"),
     "three terms": program(f"loss = {ADVERSARIAL} + features.square().mean() + {CUT}"),
 }
-APIS = dict.fromkeys(WRONG, "torch.Tensor.backward")
-LINES = dict.fromkeys(WRONG, "loss.backward()")
+# Of these not even advice is given.
+SILENT = True
 RIGHT = {
     "features of what was made": program(
         f"loss = {ADVERSARIAL} + F.mse_loss(features, critic(real)[1].detach())"

@@ -40,5 +40,7 @@ RIGHT = {
     "read before": program("z = 2 * x; return z + self.body(x)"),
     "its own": program("y = F.relu(x, inplace=True); return self.layer(y) + x"),
     "behind a layer": program("y = self.body(x); return y + x", "nn.Linear(8, 8), " + IN_PLACE),
+    "its shape": program("y = self.body(x); return y.view(x.shape[0], x.size(1))"),
+    "a statement": program("self.act(x); return self.layer(x) + x"),
     "nothing lost": program("x = x.square(); y = self.body(x); return y + x"),
 }

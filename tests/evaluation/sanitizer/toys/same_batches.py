@@ -22,6 +22,11 @@ class Drawn(Noise):
     def __getitem__(self, index):
         return (points[index], torch.from_numpy(np.random.rand(4)).float()), index % 2
 
+class Series(Noise):
+    # Worker k reads series k, in the order of time.
+    def __getitem__(self, index):
+        return (points[index], torch.arange(4.0) + index // 2), index % 2
+
 class Stream(IterableDataset):
     def __init__(self, shards):
         self.shards = shards
@@ -76,7 +81,7 @@ def program(loader, begin="pass"):
 
 WORKERS = {
     "one seed": program(
-        "DataLoader(Drawn(), 8, num_workers=2, worker_init_fn=lambda _: np.random.seed(0))"
+        "DataLoader(Drawn(), 8, num_workers=2, worker_init_fn=lambda _: np.random.seed(0), shuffle=True)"
     ),
     "copied generator": program("DataLoader(Noise(), 8, num_workers=2)"),
     "whole stream": program("DataLoader(Stream(False), 8, num_workers=2)"),
@@ -87,9 +92,12 @@ ORDERS = {
     "seeded again": program("DataLoader(whole, 8, shuffle=True)", "torch.manual_seed(1)"),
 }
 RIGHT = {
+    "the same times": program(
+        "DataLoader(Series(), 8, num_workers=2, sampler=[i for b in range(4) for w in range(2) "
+        "for i in range(16 * b + w, 16 * b + 16, 2)])"),
     "a seed for each worker": program(
-        "DataLoader(Drawn(), 8, num_workers=2, worker_init_fn=lambda worker: np.random.seed(worker))"),
-    "seeds of torch": program("DataLoader(Drawn(), 8, num_workers=2)"),
+        "DataLoader(Drawn(), 8, num_workers=2, worker_init_fn=lambda worker: np.random.seed(worker), shuffle=True)"),
+    "seeds of torch": program("DataLoader(Drawn(), 8, num_workers=2, shuffle=True)"),
     "each batch twice": program("DataLoader(whole, batch_sampler=Echo(), num_workers=2)"),
     "each batch of the data "
     "twice": program("DataLoader(TensorDataset(points.view(8, 8, 4).repeat_interleave(2, 0), "

@@ -28,21 +28,20 @@ def program(line, steps=25, length="5"):
     return PROGRAM.format(line=line, steps=steps, length=length)
 
 
-OF_ONE = "summary = (F.softmax(scores, dim=-1) * places).sum(1)"
+OF_ONE = "summary = F.softmax(scores, dim=-1)[:, 0] * places[:, -1]"
 OF_PLACES = "summary = (F.softmax(scores, dim=1) * places).sum(1)"
-WRONG = {
+ADVISED = {
     "the last axis": program(OF_ONE),
-    "a method": program("summary = (scores.softmax(2) * places).sum(1)"),
+    "a method": program("summary = scores.softmax(2)[:, 1] * places[:, 0]"),
     "one class": program("summary = places[:, -1] * scores[:, -1].softmax(1)"),
 }
-APIS = dict.fromkeys(WRONG, "torch.nn.functional.softmax")
-LINES = dict.fromkeys(WRONG, "summary = ")
+SILENT = True
 RIGHT = {
     "the places": program(OF_PLACES),
     "few calls": program(OF_ONE, steps=15),
     "places that grow": program(OF_PLACES, length="1 + iteration % 5"),
     "always one place": program(OF_PLACES, length="1"),
     "no gradients": program(
-        "summary = (F.softmax(scores.detach(), dim=-1) * places + 0 * scores).sum(1)"
+        "summary = F.softmax(scores.detach(), dim=-1)[:, 0] * places[:, -1] + 0 * scores[:, 0]"
     ),
 }

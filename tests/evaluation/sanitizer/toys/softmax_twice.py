@@ -56,6 +56,11 @@ WRONG["few rows that are evaluated"] = evaluated(
     "torch.softmax(torch.cat([scores.softmax(1)]), dim=-1)", calls=4, rows=6
 )
 RIGHT = {
+    "one row": evaluated("scores[0].softmax(0)", calls=4),
+    "weights that begin even": program("weights = self.mix.softmax(0) * scores").replace(
+        "nn.Linear(6, 3)\n",
+        "nn.Linear(6, 3)\n        self.mix = nn.Parameter(torch.full((6,), 1 / 6))\n",
+    ),
     "evaluated": evaluated("scores.softmax(1)", calls=4),
     "labels": evaluated("F.one_hot(scores.argmax(1), 5).float().softmax(1)", calls=4),
     "evaluated once": evaluated("scores.softmax(1).softmax(1)", rows=6),

@@ -40,6 +40,12 @@ RIGHT = {
         OLD + "model[0].weight = nn.Parameter(old.data.clone()); model[0].requires_grad_(False)"
     ),
     "begun anew": program("model[0].weight = nn.Parameter(torch.randn(8, 4))"),
+    "ones": program(
+        "model[0].weight.data.fill_(1.0); model[0].weight = nn.Parameter(torch.ones(8, 4))"
+    ),
+    "made later": program(
+        "part = nn.LazyLinear(3); part.weight = nn.UninitializedParameter(requires_grad=False); part(torch.randn(2, 5))"
+    ),
     "thawed": program("model[0].requires_grad_(True)"),
     "never frozen": program("model[2].weight = nn.Parameter(model[2].weight.data.clone())"),
     "another layer": program("model[0] = nn.Linear(4, 8)"),

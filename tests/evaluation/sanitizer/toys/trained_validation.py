@@ -57,6 +57,15 @@ RIGHT = {
     ),
     "apart": program("learnt, judged = Rows(table[:90]), Rows(table[90:])"),
     "what was trained on": program("learnt, judged = Rows(table[:90]), Rows(table[:40])"),
+    "no loss": program("learnt, judged = Rows(table[:90]), Rows(table[60:])").replace(
+        "F.mse_loss(model(x), y).item()", "model(x).mean().item()"
+    ),
+    "put back": program(
+        "learnt, judged = Rows(table[:80]), Rows(table[80:])",
+        "first = fold and first or {k: v.clone() for k, v in model.state_dict().items()}; "
+        "model.load_state_dict(first)",
+    ),
+    "nearly all": program("learnt, judged = Rows(table[:114]), Rows(table)"),
     "few of them": program("learnt, judged = Rows(table[:80]), Rows(table[79:])"),
     "alike by accident": program(
         "table = table.sign(); learnt, judged = Rows(table[:80]), Rows(table[40:])"
