@@ -22,8 +22,8 @@ class LearntPadding(Invariant):
 
     Excepted: what an embedding declares as padding, and networks that are given a mask, which is
     for `counted-padding` and `masked-targets` to say; targets that are no words of the same texts,
-    as tags; less than nine words; weights of classes; words that stand elsewhere as well; batches of
-    less than four texts.
+    as tags; less than nine words; weights of classes; words that stand elsewhere as well; batches
+    of less than four texts.
 
     Cost: a few comparisons of the words for the first five batches, and then for each 100th.
     """
