@@ -48,18 +48,18 @@ class IdleIgnoreIndex(Invariant):
         owner = find_owner(sys._getframe(1))
         if owner is None:
             return
-        kept = owner.ignore_index
-        if kept == arguments["ignore_index"]:
+        promised = owner.ignore_index
+        if promised == arguments["ignore_index"]:
             self.handing.add(owner)
             return
-        if owner in self.handing or not bool((target == kept).any()):
+        if owner in self.handing or not bool((target == promised).any()):
             return
         where = self.program.here()
         self.hits[where] = self.hits.get(where, 0) + 1
         if self.hits[where] == CALLS:
             self.report(
-                f"{type(owner).__name__} has an ignore_index of {kept}, and its loss ignores "
-                f"{arguments['ignore_index']}: targets of {kept} count",
+                f"{type(owner).__name__} has an ignore_index of {promised}, and its loss ignores "
+                f"{arguments['ignore_index']}: targets of {promised} count",
                 api=f"torch.nn.functional.{name}",
             )
 

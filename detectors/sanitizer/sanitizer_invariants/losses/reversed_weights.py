@@ -65,8 +65,8 @@ def read_weights(name, arguments):
         weights = arguments.get("weight")
         if weights is None or target.dtype != torch.long:
             return None, None
-        kept = target[(target >= 0) & (target < len(weights))]
-        return weights.detach(), torch.bincount(kept, minlength=len(weights))
+        labels = target[(target >= 0) & (target < len(weights))]
+        return weights.detach(), torch.bincount(labels, minlength=len(weights))
     weight = arguments.get("pos_weight")
     if name != "binary_cross_entropy_with_logits" or weight is None or weight.numel() != 1:
         return None, None

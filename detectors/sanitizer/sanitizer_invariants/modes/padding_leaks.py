@@ -110,12 +110,12 @@ def leaks(module, arguments, options):
 def is_given_mask(module, arguments, options, shape):
     """Whether a network is given a tensor that is called a mask, with a number for each token."""
     try:
-        given = inspect.signature(module.forward).bind(*arguments, **options).arguments
+        bound = inspect.signature(module.forward).bind(*arguments, **options).arguments
     except (TypeError, ValueError):
         return False
     return any(
         "mask" in name and isinstance(value, torch.Tensor) and value.shape == shape
-        for name, value in given.items()
+        for name, value in bound.items()
     )
 
 

@@ -131,8 +131,8 @@ def find_weighted(product, place, axis, consumers):
     for consumer, _ in consumers.get(product, ()):
         axes = getattr(consumer, "_saved_dim", None) if kind(consumer) == "Sum" else None
         if axes:
-            summed = [signed(each, len(shape)) for each in axes]
-            yield number in summed or all(shape[each] == 1 for each in summed)
+            summed = [signed(place, len(shape)) for place in axes]
+            yield number in summed or all(shape[place] == 1 for place in summed)
 
 
 def is_product(softmax):

@@ -77,15 +77,15 @@ class IdleLayer(Invariant):
                 self.idle += self._find_idle(top)
 
     def _find_idle(self, top):
-        found = []
+        idle_layers = []
         for owner in top.modules():
             if owner not in self.called or not is_of_program(type(owner)):
                 continue
             layers = [item for item in owner.named_children() if self._is_learnt(item[1])]
             idle = [(name, layer) for name, layer in layers if self._is_idle(layer)]
             if len(idle) < len(layers):
-                found += [Idle(type(owner), name, layer) for name, layer in idle]
-        return found
+                idle_layers += [Idle(type(owner), name, layer) for name, layer in idle]
+        return idle_layers
 
     def _is_learnt(self, layer):
         parameters = list(layer.parameters())
@@ -114,9 +114,11 @@ def list_names(owner):
     for method, function in vars(owner).items():
         code = getattr(function, "__code__", None)
         codes = [code] if code is not None and method != "__init__" else []
-        for each in codes:
-            names.update(each.co_names)
-            codes += [constant for constant in each.co_consts if hasattr(constant, "co_names")]
+        for function_code in codes:
+            names.update(function_code.co_names)
+            codes += [
+                constant for constant in function_code.co_consts if hasattr(constant, "co_names")
+            ]
     return names
 
 

@@ -40,13 +40,13 @@ class ThawedParameter(Invariant):
             self._remember(module)
 
     def before_parameter(self, module, name, parameter):
-        known = self.frozen.setdefault(module, {})
+        frozen = self.frozen.setdefault(module, {})
         old = module._parameters.get(name)
         if old is not None and old is not parameter:
-            known[name] = None if old.requires_grad else first_numbers(old)
-        numbers = known.get(name)
+            frozen[name] = None if old.requires_grad else first_numbers(old)
+        numbers = frozen.get(name)
         if numbers is None:
-            known[name] = None if parameter.requires_grad else first_numbers(parameter)
+            frozen[name] = None if parameter.requires_grad else first_numbers(parameter)
         elif parameter.requires_grad and first_numbers(parameter) == numbers:
             where = self.program.here()
             self.thawed[id(parameter)] = Thawed(module, name, parameter, where)
@@ -70,10 +70,10 @@ class ThawedParameter(Invariant):
 
     def _remember(self, module):
         for part in module.modules():
-            known = self.frozen.setdefault(part, {})
+            frozen = self.frozen.setdefault(part, {})
             for name, parameter in part._parameters.items():
                 if parameter is not None:
-                    known[name] = None if parameter.requires_grad else first_numbers(parameter)
+                    frozen[name] = None if parameter.requires_grad else first_numbers(parameter)
 
 
 class Thawed:
