@@ -21,7 +21,7 @@ Runs = Mapping[int, Sequence[Record]]
 
 
 @dataclass(frozen=True)
-class Harm:
+class PlantedHarm:
     """Whether a fault does harm, and by what it shows, or why it does not."""
 
     shown: bool
@@ -30,7 +30,7 @@ class Harm:
 
 def judge_metrics(
     clean: Runs, planted: Runs, volatile: frozenset[str] = frozenset(), judged_by_loss: bool = True
-) -> Harm:
+) -> PlantedHarm:
     """Whether some metric ends worse with the fault,
     in the runs of the same seeds (records by seed).
 
@@ -48,27 +48,29 @@ def judge_metrics(
         if name not in volatile and (judged_by_loss or "loss" not in name)
     ]
     if not names:
-        return Harm(False, "no metric tells how good a run is")
+        return PlantedHarm(False, "no metric tells how good a run is")
     for name in names:
         best, worst = _ends(name, clean)
         planted_best, _ = _ends(name, planted)
         tolerance = max(worst - best, SHARE * abs(worst))
         if math.isfinite(worst) and planted_best - worst > tolerance:
-            return Harm(
+            return PlantedHarm(
                 True,
                 f"{name} ends at {abs(planted_best):.4g} at best, "
                 f"without the fault at {abs(worst):.4g} at worst",
             )
-    return Harm(False, f"{', '.join(names)}: not worse by more than the seeds differ")
+    return PlantedHarm(False, f"{', '.join(names)}: not worse by more than the seeds differ")
 
 
-def judge_moves(clean: int | None, planted: int | None) -> Harm:
+def judge_moves(clean: int | None, planted: int | None) -> PlantedHarm:
     """Whether fewer tensors of parameters change during the training than without the fault; None:
     not known.
     """
     if clean is None or planted is None:
-        return Harm(False, "it was not seen which parameters move")
-    return Harm(planted < clean, f"{planted} tensors of parameters move, without the fault {clean}")
+        return PlantedHarm(False, "it was not seen which parameters move")
+    return PlantedHarm(
+        planted < clean, f"{planted} tensors of parameters move, without the fault {clean}"
+    )
 
 
 def _metrics(runs: Runs) -> list[str]:

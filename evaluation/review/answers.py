@@ -30,7 +30,7 @@ class Suspect(Struct, frozen=True, forbid_unknown_fields=True):
     file: ShortText = "program.py"
 
 
-class Answer(Struct, frozen=True, forbid_unknown_fields=True):
+class ReviewAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     """A reviewer's answer to one task.
 
     `sample` counts the answers of one model to one task from 0. `suspicion` is 0 (no bug) to 100
@@ -53,7 +53,7 @@ class Answer(Struct, frozen=True, forbid_unknown_fields=True):
 class ReadAnswers:
     """The answers of a file that can be scored, and a line for each that cannot."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[ReviewAnswer, ...]
     problems: tuple[str, ...]
 
 
@@ -82,13 +82,13 @@ def collect_answers(values: Iterable[tuple[str, object]], ids: Collection[str]) 
 
     What is wrong with one, or an error in its place, is a problem, and the others count.
     """
-    answers: dict[tuple[str, str, int], Answer] = {}
+    answers: dict[tuple[str, str, int], ReviewAnswer] = {}
     problems: list[str] = []
     for where, value in values:
         try:
             if isinstance(value, Exception):
                 raise value
-            answer = as_struct(value, Answer)
+            answer = as_struct(value, ReviewAnswer)
             _refuse(answer, ids, answers)
             answers[answer.model, answer.id, answer.sample] = answer
         except (untrusted.UnsafeError, MismatchError) as error:
@@ -106,7 +106,9 @@ def _parse(line: bytes) -> object:
         return error
 
 
-def _refuse(answer: Answer, ids: Collection[str], known: Collection[tuple[str, str, int]]) -> None:
+def _refuse(
+    answer: ReviewAnswer, ids: Collection[str], known: Collection[tuple[str, str, int]]
+) -> None:
     """Raise MismatchError for an unknown task, or a sample that was there before."""
     if answer.id not in ids:
         raise MismatchError(f"id {answer.id!r}: there is no such task; expected one of the key")

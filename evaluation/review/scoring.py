@@ -10,7 +10,7 @@ from statistics import fmean
 from msgspec import Struct
 
 from evaluation.model import CONTROL, Alarm
-from evaluation.review.answers import Answer
+from evaluation.review.answers import ReviewAnswer
 from evaluation.review.tasks import KeyEntry, ReviewKey
 from evaluation.scoring.intervals import Interval, clustered
 from evaluation.scoring.outcomes import diagnosis
@@ -61,7 +61,7 @@ class Judged:
     """A task with the answers of one model to it."""
 
     entry: KeyEntry
-    answers: tuple[Answer, ...]
+    answers: tuple[ReviewAnswer, ...]
 
     @property
     def suspicion(self) -> float:
@@ -74,16 +74,18 @@ class Judged:
 
 
 def score_reviews(
-    key: ReviewKey, answers: Iterable[Answer], threshold: float = THRESHOLD
+    key: ReviewKey, answers: Iterable[ReviewAnswer], threshold: float = THRESHOLD
 ) -> list[ReviewScore]:
     """The scores of each model, in the order of their names."""
-    by_model: dict[str, list[Answer]] = {}
+    by_model: dict[str, list[ReviewAnswer]] = {}
     for answer in answers:
         by_model.setdefault(answer.model, []).append(answer)
     return [_score(key, model, by_model[model], threshold) for model in sorted(by_model)]
 
 
-def _score(key: ReviewKey, model: str, answers: Sequence[Answer], threshold: float) -> ReviewScore:
+def _score(
+    key: ReviewKey, model: str, answers: Sequence[ReviewAnswer], threshold: float
+) -> ReviewScore:
     judged = _judge(key, answers)
     buggy, fixed, controls = (_of(judged, kind) for kind in ("buggy", "fixed", CONTROL))
     pairs = _pairs(buggy, fixed)
@@ -118,8 +120,8 @@ def _score(key: ReviewKey, model: str, answers: Sequence[Answer], threshold: flo
     )
 
 
-def _judge(key: ReviewKey, answers: Iterable[Answer]) -> list[Judged]:
-    by_task: dict[str, list[Answer]] = {}
+def _judge(key: ReviewKey, answers: Iterable[ReviewAnswer]) -> list[Judged]:
+    by_task: dict[str, list[ReviewAnswer]] = {}
     for answer in answers:
         by_task.setdefault(answer.id, []).append(answer)
     return [Judged(key.tasks[name], tuple(by_task[name])) for name in key.tasks if name in by_task]
@@ -193,7 +195,7 @@ def _finds(item: Judged, threshold: float, top: int) -> bool:
     return fmean(_names_site(answer, item.entry, top) for answer in item.answers) > 0.5
 
 
-def _names_site(answer: Answer, entry: KeyEntry, top: int) -> bool:
+def _names_site(answer: ReviewAnswer, entry: KeyEntry, top: int) -> bool:
     assert entry.site is not None
     alarms = [
         Alarm("suspect", "", "error", line=suspect.line, file=suspect.file, api=suspect.api)
@@ -216,7 +218,7 @@ def _agrees(item: Judged, threshold: float) -> bool:
     return len({answer.suspicion >= threshold for answer in item.answers}) == 1
 
 
-def chosen_threshold(key: ReviewKey, answers: Sequence[Answer]) -> float:
+def chosen_threshold(key: ReviewKey, answers: Sequence[ReviewAnswer]) -> float:
     """The threshold that finds most pairs of development bugs; the lowest of several."""
     development = {name: entry for name, entry in key.tasks.items() if entry.development}
     development_key = ReviewKey(1, key.catalogue, key.rewriting, development)

@@ -13,7 +13,7 @@ from evaluation.exporting import imported_packages, named_at_random, read_key, w
 from evaluation.keys import program_digest
 from evaluation.model import CONTROL, SCRIPT, Kind
 from evaluation.records import FaultSite, Hash
-from evaluation.review.answers import Answer
+from evaluation.review.answers import ReviewAnswer
 from evaluation.rewriting.layout import RewriteError
 from evaluation.running.perturbation import perturb, read_texts
 from evaluation.running.rewritten_session import RewrittenProgram
@@ -113,7 +113,7 @@ def write_tasks(
     `rewriting` says how the programs were rewritten, and by which seed. Raises OSError.
     """
     by_id = named_at_random(programs)
-    answer_schema = schema(Answer)
+    answer_schema = schema(ReviewAnswer)
     tasks = [_task(name, program, answer_schema) for name, program in by_id.items()]
     entries = {name: program.entry for name, program in by_id.items()}
     key = ReviewKey(1, CATALOGUE_VERSION, rewriting, entries)

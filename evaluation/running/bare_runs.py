@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from evaluation.catalog.controls import Controls
 from evaluation.keys import KIT
 from evaluation.model import ARGUMENTS, SCRIPT, Reference
-from evaluation.running.program import Baseline, ShownProgram, select_seeds
+from evaluation.running.program import BareBaseline, ShownProgram, select_seeds
 from runner.bugs.bug import Target
 from runner.execution.launch import launch
 from runner.files import untrusted
@@ -34,7 +34,7 @@ class BareRuns:
         self.session = session
         self.controls = controls
         # By the key of the run; None where it did not end well.
-        self._baselines: dict[str, Baseline | None] = {}
+        self._baselines: dict[str, BareBaseline | None] = {}
         self._losses: Once[Losses] = Once()
 
     def programs(
@@ -60,7 +60,7 @@ class BareRuns:
             program.key: program.run for program in programs if program.key not in self._baselines
         }
         for run, record in self.session.queue.do(list(runs.values()), label):
-            baseline = Baseline(record.metrics, record.wall_s)
+            baseline = BareBaseline(record.metrics, record.wall_s)
             self._baselines[run.key] = baseline if record.ok else None
         return [replace(program, baseline=self._baselines[program.key]) for program in programs]
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from evaluation.keys import KIT
 from evaluation.model import ARGUMENTS, CONTROL, SCRIPT
 from evaluation.planting import judgements
-from evaluation.planting.harm import Harm, judge_metrics, judge_moves
+from evaluation.planting.harm import PlantedHarm, judge_metrics, judge_moves
 from evaluation.planting.judgements import Judgement
 from evaluation.planting.operators import FaultyProgram, plant_each
 from evaluation.rewriting.layout import RewriteError, RewrittenText
@@ -191,7 +191,7 @@ def _judge(
     session: Session,
     planted_session: RewrittenSession,
     all_seeds: bool,
-) -> list[tuple[Candidate, Harm]]:
+) -> list[tuple[Candidate, PlantedHarm]]:
     """What the oracle says of each candidate; all of them are run first,
     as many at a time as there are slots.
     """
@@ -224,18 +224,18 @@ def _enough_seeds(seeds: Sequence[int]) -> list[int]:
 
 def _judge_candidate(
     runs: CandidateRuns, records_by_key: Mapping[str, RunRecord], planted_session: RewrittenSession
-) -> Harm:
+) -> PlantedHarm:
     candidate, case = runs.candidate, runs.candidate.case
     records = [records_by_key[run.key] for run in runs.rewritten]
     published = [records_by_key[run.key] for run in runs.published]
     for record in (*published, *records):
         if not record.ok:
             reason = f"{record.variant} seed {record.seed}: {record.status}: {record.reason}"
-            return Harm(False, reason)
+            return PlantedHarm(False, reason)
     clean = [record for record in records if record.variant == "fixed"]
     faulty = [record for record in records if record.variant == "buggy"]
     if drift(case, clean[:1], published) != 0:
-        return Harm(False, "the clean program does not do the same when it is rewritten")
+        return PlantedHarm(False, "the clean program does not do the same when it is rewritten")
     by_metrics = judge_metrics(
         {record.seed: record.metrics for record in clean},
         {record.seed: record.metrics for record in faulty},
@@ -245,10 +245,12 @@ def _judge_candidate(
     if by_metrics.shown:
         return by_metrics
     by_moves = _judge_by_moves(candidate, clean[0].seed, planted_session)
-    return by_moves if by_moves.shown else Harm(False, f"{by_metrics.why}; {by_moves.why}")
+    return by_moves if by_moves.shown else PlantedHarm(False, f"{by_metrics.why}; {by_moves.why}")
 
 
-def _judge_by_moves(candidate: Candidate, seed: int, planted_session: RewrittenSession) -> Harm:
+def _judge_by_moves(
+    candidate: Candidate, seed: int, planted_session: RewrittenSession
+) -> PlantedHarm:
     """Whether fewer parameters move with the fault than without, by the seed."""
     moves = {}
     for run in planted_session.plan(candidate.target, [seed]):
@@ -280,6 +282,6 @@ def _count_moves(program: ShownProgram, session: Session) -> int | None:
     return moves if isinstance(moves, int) else None
 
 
-def _describe(candidate: Candidate, harm: Harm) -> Judgement:
+def _describe(candidate: Candidate, harm: PlantedHarm) -> Judgement:
     case, site = candidate.case, candidate.target.bug.site
     return Judgement(candidate.program_name, case.name, case.title, site.line, harm.shown, harm.why)

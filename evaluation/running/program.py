@@ -30,7 +30,7 @@ def select_seeds(case: Case, seeds: Sequence[int] | None, every: bool) -> Sequen
 
 
 @dataclass(frozen=True)
-class Baseline:
+class BareBaseline:
     """A bare run that ended well: its records, its wall seconds,
     and on request one loss an iteration.
     """
@@ -50,7 +50,7 @@ class ShownProgram:
 
     bug: Bug
     run: Run
-    baseline: Baseline | None = None
+    baseline: BareBaseline | None = None
 
     @property
     def case(self) -> Case:
@@ -125,4 +125,4 @@ class ShownProgram:
 
     def with_losses(self, losses: Sequence[Mapping[str, Any]]) -> "ShownProgram":
         """The same program with the loss of every iteration of its bare run."""
-        return replace(self, baseline=replace(self.baseline or Baseline(), losses=losses))
+        return replace(self, baseline=replace(self.baseline or BareBaseline(), losses=losses))

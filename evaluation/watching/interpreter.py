@@ -23,14 +23,14 @@ if found and found.origin:
 """
 
 
-class Interpreter(NamedTuple):
+class WatchedInterpreter(NamedTuple):
     """An interpreter that has torch, and the version of that."""
 
     path: str
     torch: str
 
 
-def choose(interpreter: Path | None) -> Interpreter:
+def choose(interpreter: Path | None) -> WatchedInterpreter:
     """The named interpreter, else `python3` of PATH, else this one;
     raises UsageError where none has torch 2.0.
     """
@@ -59,7 +59,7 @@ def torch_of(path: str) -> str | None:
     return process.last_line(output) or None
 
 
-def _checked(path: str, version: str | None) -> Interpreter:
+def _checked(path: str, version: str | None) -> WatchedInterpreter:
     if version is None:
         raise UsageError(
             f"{path}: torch is not installed for it; name another interpreter by --python"
@@ -67,4 +67,4 @@ def _checked(path: str, version: str | None) -> Interpreter:
     # Of what was built before a release, too.
     if Version(version).release < OLDEST:
         raise UsageError(f"{path}: its torch is {version}; trainbugs watch needs 2.0 or newer")
-    return Interpreter(path, version)
+    return WatchedInterpreter(path, version)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.watching.in_process import start
-from evaluation.watching.interpreter import Interpreter
+from evaluation.watching.interpreter import WatchedInterpreter
 from evaluation.watching.report import WatchReport, read
 from runner.sandbox import process
 
@@ -24,7 +24,7 @@ class Watched:
     and who looks.
     """
 
-    python: Interpreter
+    python: WatchedInterpreter
     script: str
     arguments: Sequence[str]
     module: bool = False

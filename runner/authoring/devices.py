@@ -29,7 +29,7 @@ Status = Literal["passed", "device error", "not checkable", "crashed"]
 Text = Annotated[str, Meta(max_length=1000)]
 
 
-class Answer(Struct, frozen=True, forbid_unknown_fields=True):
+class DeviceAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     """What pretended_gpu says of a script."""
 
     status: Status
@@ -76,7 +76,7 @@ def check_run(run: Run) -> DeviceCheck:
     )
 
 
-def _impossible(run: Run) -> Answer | None:
+def _impossible(run: Run) -> DeviceAnswer | None:
     if run.runtime.broken:
         return _unknown(f"its environment is broken: {run.runtime.broken}")
     if run.case.program.processes > 1:
@@ -84,7 +84,7 @@ def _impossible(run: Run) -> Answer | None:
     return None
 
 
-def _ask(run: Run) -> Answer:
+def _ask(run: Run) -> DeviceAnswer:
     script = run.case.program.variants[run.variant].script.name
     argv = [str(run.runtime.python_path), "-m", PACKAGE.name, script, "config.json", str(SECONDS)]
     with working_folder() as scratch, open_streams(scratch) as streams:
@@ -101,10 +101,10 @@ def _ask(run: Run) -> Answer:
         try:
             launch(argv, folder, run, timeout_s=SECONDS + STARTING_S, streams=streams, room=room)
             found = untrusted.read_json(folder / "device.json", MAX_BYTES, folder)
-            return as_struct(found, Answer)
+            return as_struct(found, DeviceAnswer)
         except (ProcessError, untrusted.UnsafeError, OSError, MismatchError) as error:
             return _unknown(f"it said nothing: {error}")
 
 
-def _unknown(reason: str) -> Answer:
-    return Answer("not checkable", reason[:1000], 0, False)
+def _unknown(reason: str) -> DeviceAnswer:
+    return DeviceAnswer("not checkable", reason[:1000], 0, False)

@@ -5,7 +5,7 @@ import re
 import pytest
 from support.paths import ROOT
 
-from evaluation.catalog import detectors, frozen
+from evaluation.catalog import detectors
 from evaluation.keys import detector_digest
 from evaluation.scoring.outcomes import outcomes, with_twins
 from evaluation.store.committed import CommittedChecks

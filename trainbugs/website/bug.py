@@ -89,7 +89,7 @@ class CasePart:
 
 
 @dataclass(frozen=True)
-class Pair:
+class ScriptPair:
     """Two scripts side by side, and the cases that run them."""
 
     left: str
@@ -120,7 +120,7 @@ class BugPart:
 
     bug: Bug
     cases: tuple[CasePart, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ScriptPair, ...]
     versions: VersionMap | None
     studies: tuple[str, ...]
     problems: tuple[str, ...] = field(default=())
@@ -232,7 +232,7 @@ def _all_hold(holds: Sequence[bool | None]) -> bool | None:
     return all(holds)
 
 
-def _pairs(bug: Bug) -> tuple[Pair, ...]:
+def _pairs(bug: Bug) -> tuple[ScriptPair, ...]:
     cases: dict[tuple[Path, Path], list[str]] = {}
     for case in bug.cases.values():
         first, second = (case.program.variants[name].script for name in VARIANTS)
@@ -240,14 +240,14 @@ def _pairs(bug: Bug) -> tuple[Pair, ...]:
     return tuple(_pair(*scripts, tuple(names), bug) for scripts, names in cases.items())
 
 
-def _pair(first: Path, second: Path, cases: tuple[str, ...], bug: Bug) -> Pair:
+def _pair(first: Path, second: Path, cases: tuple[str, ...], bug: Bug) -> ScriptPair:
     texts = []
     for path in (first, second):
         try:
             texts.append(untrusted.read_text(path, MAX_SCRIPT_BYTES, bug.directory))
         except untrusted.UnsafeError as error:
-            return Pair(first.name, second.name, cases, (), f"{bug.id}/{path.name}: {error}")
-    return Pair(first.name, second.name, cases, tuple(rows(*texts)))
+            return ScriptPair(first.name, second.name, cases, (), f"{bug.id}/{path.name}: {error}")
+    return ScriptPair(first.name, second.name, cases, tuple(rows(*texts)))
 
 
 def _versions(bug: Bug, root: Path) -> VersionMap | None:

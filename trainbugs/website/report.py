@@ -36,7 +36,7 @@ START_BYTES = 2000
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedCase:
     """A case of a campaign: its last verdict as it was written, the runs behind it,
     and their curves.
     """
@@ -128,7 +128,7 @@ def report(catalog: Catalog, results: Path) -> ResultsPage:
     return ResultsPage(html, len(cases), len(scores), (*problems, *more))
 
 
-def _cases(catalog: Catalog, store: Store) -> tuple[list[Judged], list[str]]:
+def _cases(catalog: Catalog, store: Store) -> tuple[list[JudgedCase], list[str]]:
     """The cases with a verdict, and a line for each file that cannot be read."""
     bugs, problems = catalog.readable()
     cases = []
@@ -145,17 +145,17 @@ def _cases(catalog: Catalog, store: Store) -> tuple[list[Judged], list[str]]:
     return cases, problems
 
 
-def _judged(case: Case, verdict: VerdictRecord, records: Sequence[RunRecord]) -> Judged:
+def _judged(case: Case, verdict: VerdictRecord, records: Sequence[RunRecord]) -> JudgedCase:
     panels: Sequence[chart.PanelChart] = ()
     problem = ""
     try:
         panels = chart.panels(case, records)
     except (MeasureError, ValueError, ArithmeticError) as error:
         problem = "" if case.plot.heatmap else untrusted.brief(str(error))
-    return Judged(case, verdict, tuple(records), tuple(panels), problem)
+    return JudgedCase(case, verdict, tuple(records), tuple(panels), problem)
 
 
-def _row(judged: Judged) -> Indexed:
+def _row(judged: JudgedCase) -> Indexed:
     case, verdict = judged.case, judged.verdict
     name = verdict.verdict or "no verdict"
     order: dict[str, Value] = {

@@ -7,7 +7,7 @@ GPU = torch.device("cuda", 0)
 CPU_LABEL, EITHER, GPU_LABEL = range(3)
 
 
-class Labels:
+class StorageLabels:
     """The labels of memory. What torch makes inside of one of its functions goes with both devices.
 
     A weak reference keeps an address from being given again.
@@ -39,7 +39,7 @@ class Labels:
             self.limit = 1000 + 2 * len(self.kept)
 
 
-LABELS = Labels()
+LABELS = StorageLabels()
 
 
 def storage_of(tensor):

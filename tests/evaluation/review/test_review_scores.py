@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from evaluation.records import FaultSite
-from evaluation.review.answers import Answer, Suspect
+from evaluation.review.answers import ReviewAnswer, Suspect
 from evaluation.review.scoring import auroc, chosen_threshold, score_reviews
 from evaluation.review.tasks import KeyEntry, ReviewKey
 
@@ -27,7 +27,7 @@ def key():
 
 def answers(key, suspicion, model="m", **more):
     """An answer to each task, whose suspicion a function gives."""
-    return [Answer(name, suspicion(item), model, **more) for name, item in key.tasks.items()]
+    return [ReviewAnswer(name, suspicion(item), model, **more) for name, item in key.tasks.items()]
 
 
 def only(scores):

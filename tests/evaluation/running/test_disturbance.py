@@ -16,7 +16,7 @@ from evaluation.model import Answer, Rule
 from evaluation.running import campaign
 from evaluation.running.disturbance import ComparedAnswer, compare_with_bare
 from evaluation.running.options import CampaignOptions
-from evaluation.running.program import Baseline, ShownProgram
+from evaluation.running.program import BareBaseline, ShownProgram
 from evaluation.scoring.comparison import comparisons
 from evaluation.scoring.outcomes import outcomes
 from evaluation.scoring.report import tables
@@ -208,7 +208,7 @@ def test_where_a_difference_is_found_the_program_runs_alone_once_more(
     )
     rows = [metric_rows(value) for value in (watched, bare, again)]
     (tmp_path / "metrics.json").write_text(json.dumps(rows[0]))
-    program = ShownProgram(toy.bug, run, Baseline(rows[1]))
+    program = ShownProgram(toy.bug, run, BareBaseline(rows[1]))
     result = compare_with_bare(
         Answer("ok"), program, tmp_path, True, lambda: None if again is None else rows[2]
     )
