@@ -1,6 +1,7 @@
 """Bugs and their cases as rows of a table, and as documents."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from runner.bugs.bug import Bug
@@ -125,7 +126,7 @@ def harm_rows(bugs: Sequence[Bug]) -> list[list[str]]:
         counts = [str(row[kind] or ".") for kind in kinds]
         table.append([name, *counts, str(sum(row.values()))])
     counted = [row for code, row in numbers.items() if code != "injected"]
-    totals = [sum(row[kind] for row in counted) for kind in kinds]
+    totals = [sum(map(itemgetter(kind), counted)) for kind in kinds]
     table.append(["all", *map(str, totals), str(sum(totals))])
     return [*table, ["families", *[""] * len(kinds), str(count_families(bugs))]]
 

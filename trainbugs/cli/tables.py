@@ -1,6 +1,7 @@
 """The tables that commands print: a heading and rows of texts; nothing is printed here."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from runner.bugs.catalogue_counts import Numbers
@@ -37,7 +38,7 @@ def _statistics_table(name: str, rows: Mapping[str, Mapping[str, int]]) -> Table
     for entry, row in rows.items():
         counts = [str(row[location] or ".") for location in locations]
         table.append([entry, *counts, str(sum(row.values()))])
-    totals = [sum(row[location] for row in rows.values()) for location in locations]
+    totals = [sum(map(itemgetter(location), rows.values())) for location in locations]
     return [*table, ["all", *map(str, totals), str(sum(totals))]]
 
 

@@ -58,7 +58,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Leaderboard:
+class ScoreBoard:
     """One table of the leaderboard."""
 
     name: str
@@ -162,13 +162,13 @@ def _met_new(row: Score) -> bool:
     return any(row.rates[name].n for name in ("unseen_mended", "unseen_workaround"))
 
 
-def boards(evaluation: Evaluation) -> list[Leaderboard]:
+def boards(evaluation: Evaluation) -> list[ScoreBoard]:
     """The tables that have rows: the row that finds most comes first, then who accuses least."""
     made = []
     for name, (title, note) in BOARDS.items():
         rows = [row for row in main_rows(evaluation) if row.board == name]
         if rows:
-            made.append(Leaderboard(name, title, note, tuple(sorted(rows, key=_board_order))))
+            made.append(ScoreBoard(name, title, note, tuple(sorted(rows, key=_board_order))))
     return made
 
 

@@ -3,6 +3,7 @@ shuffles.
 """
 
 import weakref
+from operator import itemgetter
 
 from torch.utils.data import IterableDataset, RandomSampler, SequentialSampler
 from torch.utils.data.distributed import DistributedSampler
@@ -100,7 +101,7 @@ class SameBatches(Invariant):
         if epoch.round < 2 or len(sizes) != 1:
             return
         for place in range(*sizes):
-            before, now = ({parts[place] for parts in batches} for batches in rounds)
+            before, now = (set(map(itemgetter(place), batches)) for batches in rounds)
             is_same = len(before) == len(now) == 1 and None not in before | now
             if is_same and before != now:
                 iteration, where = epoch.places[-epoch.workers]

@@ -117,7 +117,7 @@ class ConstantTerm(Invariant):
         lines = {
             place: number(records[-1].value)
             for place, records in self.numbers.items()
-            if not any(record.is_learnt for record in records)
+            if not any(map(is_learnt, records))
         }
         if not 2 <= len(lines) <= LINES:
             self.sums.pop(where, None)
@@ -142,6 +142,10 @@ class TakenNumber:
 
     def __init__(self, value):
         self.value, self.is_learnt = value, False
+
+
+def is_learnt(record):
+    return record.is_learnt
 
 
 def additive(node, limit):
@@ -186,9 +190,8 @@ def is_weighted_sum(history):
     """Whether constants are a sum of the numbers of several lines, with weights that stay."""
     places = sorted(history[0][1])
     constants = torch.tensor([constant for constant, _, _ in history], dtype=torch.float64)
-    numbers = torch.tensor(
-        [[lines[place] for place in places] for _, lines, _ in history], dtype=torch.float64
-    )
+    rows = [list(map(lines.get, places)) for _, lines, _ in history]
+    numbers = torch.tensor(rows, dtype=torch.float64)
     spread = numbers.std(0) / numbers.abs().mean(0).clamp(min=1e-30)
     if not bool(torch.isfinite(numbers).all() & torch.isfinite(constants).all()):
         return False

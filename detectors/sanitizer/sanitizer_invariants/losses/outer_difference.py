@@ -105,12 +105,16 @@ def is_outer(first, second):
     return computed.grad_fn is not None and not is_unsqueezed(column)
 
 
+def without_ones(shape):
+    return [size for size in shape if size != 1]
+
+
 def is_spread(predictions, targets):
     """Whether two tensors have the same shape but for axes of one, and both are repeated to be
     compared.
     """
     shapes = tuple(predictions.shape), tuple(targets.shape)
-    first, second = ([size for size in shape if size != 1] for shape in shapes)
+    first, second = map(without_ones, shapes)
     if first != second or not first or predictions.requires_grad == targets.requires_grad:
         return False
     if kind_of(predictions.grad_fn) in PURPOSES or kind_of(targets.grad_fn) in PURPOSES:
