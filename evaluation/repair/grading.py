@@ -198,7 +198,9 @@ def _judge(
         behaves, reason = _outcome(whole, [record for pair in every for record in pair])
         if not behaves:
             reasons, held = [reason], []
-    outcome: Outcome = "FIXED" if not reasons else "PARTLY" if held else "NOT FIXED"
+    outcome: Outcome = "PARTLY" if held else "NOT FIXED"
+    if not reasons:
+        outcome = "FIXED"
     reason = reasons[0] if reasons else "it does what is expected of the fixed program"
     return item.grade(outcome, reason, seeds=tuple(counted), held=tuple(held))
 

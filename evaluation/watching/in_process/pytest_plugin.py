@@ -45,7 +45,9 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     if watched.report is None:
         return
     report = watched.audible
-    answer = NOTHING if report.is_empty else BROKEN if report.has_error else KEPT
+    answer = BROKEN if report.has_error else KEPT
+    if report.is_empty:
+        answer = NOTHING
     item.user_properties.append((PROPERTY, answer))
     text = watched.text()
     if answer != NOTHING:
