@@ -173,7 +173,7 @@ def _program(target: Target, variant: str, texts: Mapping[str, str], root: Path)
     is_control = bug.id == CONTROL
     buggy_script = "" if is_control else case.program.variants["buggy"].script.name
     fault = FaultSite(SCRIPT if site.file == buggy_script else site.file, site.line, site.api)
-    kind = "buggy" if variant == "buggy" else "fixed"
+    kind: Literal["buggy", "fixed"] = "buggy" if variant == "buggy" else "fixed"
     entry = KeyEntry(
         bug=bug.id,
         case=case.name,
