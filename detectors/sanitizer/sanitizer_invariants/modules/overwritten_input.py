@@ -6,7 +6,7 @@ import functools
 from sanitizer_invariants.tools.invariant import Invariant
 
 CALLS, DEPTH = 3, 12
-OWN = "sanitizer_invariants"
+OWN, FUNCTIONAL = "sanitizer_invariants", "nn/functional.py"
 READS, WRITES = ("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"), ("STORE_FAST", "DELETE_FAST")
 SHAPES = ("shape", "size", "dim", "ndim", "device", "dtype", "numel", "requires_grad", "type")
 # Behind them the code goes on elsewhere.
@@ -63,7 +63,7 @@ def find_reader(tensor, frame):
     """The function that has called the module of an activation and reads the tensor again, with
     the name; None where there is none.
     """
-    while OWN in frame.f_code.co_filename:
+    while OWN in frame.f_code.co_filename or frame.f_code.co_filename.endswith(FUNCTIONAL):
         frame = frame.f_back
     for _ in range(DEPTH):
         frame = frame.f_back

@@ -49,7 +49,7 @@ set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
 VIEWS = ("view", "reshape")
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 CHOICES = ("argmax", "argmin", "max", "min", "topk")
-ACTIVATIONS = ("relu", "leaky_relu", "elu", "silu")
+ACTIVATIONS = ("leaky_relu", "elu", "silu")
 
 
 class Depth(threading.local):
@@ -513,6 +513,23 @@ def hook_activations(tell):
     functional = torch.nn.functional
     for name in ACTIVATIONS:
         setattr(functional, name, watch_activation(name, getattr(functional, name), tell))
+    # Layers of torch ask whether an activation is `functional.relu` itself.
+    torch.relu_ = watch_relu(torch.relu_, tell)
+    torch.relu_.__module__, torch.relu_.__qualname__ = "torch", "relu_"
+    torch.jit._builtins._register_builtin(torch.relu_, "aten::relu_")
+
+
+def watch_relu(bare, tell):
+    """What `relu` calls to write over its input, told before."""
+
+    @functools.wraps(bare)
+    def relu_(tensor):
+        if not is_compiling() and type(tensor) in PLAIN:
+            tell("relu", tensor, sys._getframe(1))
+        return bare(tensor)
+
+    skip_code(relu_.__code__)
+    return relu_
 
 
 def watch_activation(name, bare, tell):
@@ -520,7 +537,7 @@ def watch_activation(name, bare, tell):
 
     @functools.wraps(bare)
     def activate(*arguments, **options):
-        place = 1 if name in ("relu", "silu") else 2
+        place = 1 if name == "silu" else 2
         writes = options.get("inplace", arguments[place] if len(arguments) > place else False)
         if writes is True and not is_compiling() and arguments and type(arguments[0]) in PLAIN:
             tell(name, arguments[0], sys._getframe(1))

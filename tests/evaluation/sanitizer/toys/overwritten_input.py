@@ -44,3 +44,14 @@ RIGHT = {
     "a statement": program("self.act(x); return self.layer(x) + x"),
     "nothing lost": program("x = x.square(); y = self.body(x); return y + x"),
 }
+# It asks whether its activation is `F.relu` itself, and is as fast as it can be if so.
+RIGHT["torch's own layer"] = """
+layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.01)
+for iteration in range(4):
+    optimizer.zero_grad()
+    layer(torch.randn(4, 5, 8)).square().mean().backward()
+    optimizer.step()
+print("fast", layer.activation_relu_or_gelu)
+"""
+OUTPUTS = {"torch's own layer": ("fast 1", 1)}
