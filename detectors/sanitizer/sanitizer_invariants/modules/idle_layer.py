@@ -19,7 +19,7 @@ class IdleLayer(Invariant):
     20 steps. No part of the layer was called, its parameters have never had a gradient, and other
     layers of the same class have been called. Said at the end.
 
-    Advice where a method of the class names the layer, which a branch may call.
+    It is advice: a branch may call it, and what an earlier state has left behind does no harm.
 
     Excepted: frozen layers; parameters that another layer uses, too; lists of which a part is
     called.
@@ -28,7 +28,7 @@ class IdleLayer(Invariant):
     first 20 steps, and once at the end.
     """
 
-    NAME = "idle-layer"
+    NAME, SEVERITY = "idle-layer", "info"
     VERSION = 6
 
     def __init__(self, program, report):
@@ -67,7 +67,6 @@ class IdleLayer(Invariant):
                 "network is computed without it",
                 api=idle.api,
                 parameter=idle.name,
-                severity="info" if idle.is_named else "error",
             )
 
     def _look(self):
@@ -104,22 +103,7 @@ class Idle:
 
     def __init__(self, owner, name, layer):
         self.owner, self.name = owner.__name__, name
-        self.is_named = name in list_names(owner)
         self.api = f"{type(layer).__module__}.{type(layer).__name__}"
-
-
-def list_names(owner):
-    """The names that the methods of a class use, but for the one that makes its layers."""
-    names = set()
-    for method, function in vars(owner).items():
-        code = getattr(function, "__code__", None)
-        codes = [code] if code is not None and method != "__init__" else []
-        for function_code in codes:
-            names.update(function_code.co_names)
-            codes += [
-                constant for constant in function_code.co_consts if hasattr(constant, "co_names")
-            ]
-    return names
 
 
 def is_of_program(kind):

@@ -32,21 +32,15 @@ def program(*forward, steps=30, more="pass", before=""):
     return PROGRAM.format(forward=text, steps=steps, more=more, before=before)
 
 
-WRONG = {
+ADVISED = {
     "a layer": program("x = self.first(x).relu()", MORE, OUT),
     "a list": program(ALL, OUT),
     "a layer more": program(ALL, MORE, OUT, more="self.fourth = nn.Linear(8, 8)"),
 }
-WRONG["gone at the end"] = (
+ADVISED["gone at the end"] = (
     program("x = self.first(x).relu()", MORE, OUT, steps=40) + "del model, optimizer\n"
 )
-PARAMETERS = {
-    "gone at the end": "second",
-    "a layer": "second",
-    "a list": "more",
-    "a layer more": "fourth",
-}
-ADVISED = {
+ADVISED |= {
     "a branch": program(
         "x = self.first(x).relu()", "x = x if x is not None else self.second(x)", MORE, OUT
     ),
