@@ -93,7 +93,7 @@ def test_the_page_of_version_7_says_what_it_finds_of_the_catalogue():
     own, fixed = with_twins(counted), counted[counted.kind == "fixed"]
     harmful = own[~own.benign]
     text = page_of("sanitizer")
-    assert f"finds {harmful.paired.sum()} of {len(harmful)} cases" in text
-    assert f"accuses {fixed.alarmed.sum()} of their {len(fixed)} fixed programs" in text
+    assert f"It finds {harmful.paired.sum()} of {len(harmful)} cases" in text
+    assert f"and accuses {fixed.alarmed.sum()} of their {len(fixed)} fixed programs" in text
     controls = table[table.kind == "control"]
     assert f"and {controls.alarmed.sum()} of the {len(controls)} [controls]" in text
