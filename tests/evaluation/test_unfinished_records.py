@@ -84,16 +84,3 @@ def test_the_page_of_version_4_says_what_it_finds_of_later_bugs():
 
 def page_of(name):
     return " ".join((ROOT / "detectors" / name / "README.md").read_text().split())
-
-
-def test_the_page_of_version_7_says_what_it_finds_of_the_catalogue():
-    records = CommittedChecks(FOLDER).read(["sanitizer"])
-    table = outcomes(records.checks, records.rules)
-    counted = table[~table.bug.isin(uncounted_bugs())]
-    own, fixed = with_twins(counted), counted[counted.kind == "fixed"]
-    harmful = own[~own.benign]
-    text = page_of("sanitizer")
-    assert f"It finds {harmful.paired.sum()} of {len(harmful)} cases" in text
-    assert f"and accuses {fixed.alarmed.sum()} of their {len(fixed)} fixed programs" in text
-    controls = table[table.kind == "control"]
-    assert f"and {controls.alarmed.sum()} of the {len(controls)} [controls]" in text

@@ -21,9 +21,9 @@ class OverwrittenInput(Invariant):
     `x + body(x)` then adds the activated numbers, and not the ones that the block was given, and
     who reads the function does not see it.
 
-    Of `relu`, `leaky_relu`, `elu` and `silu` with `inplace`, which a module calls that a function
-    has called; the function has a name for the tensor, and reads it again behind the call; the
-    tensor has negative numbers, which are lost. In three calls of one line, in training.
+    Of `relu` with `inplace`, which a module calls that a function has called; the function has a
+    name for the tensor, and reads it again behind the call; the tensor has negative numbers,
+    which are lost. In three calls of one line, in training.
 
     Excepted: the function that asks for the activation itself, also by a call as a statement; a
     name that is bound anew before it is read, or of which the shape alone is; what the function has

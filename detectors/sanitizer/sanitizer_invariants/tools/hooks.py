@@ -22,8 +22,8 @@
   axis, of a plain tensor of floating point; `frame` is the caller's;
 - `after_softmax(tensor, result, dim, frame)`: `softmax` of a plain tensor, by the program or a
   module of `nn.Softmax`, and not by another function of torch;
-- `before_activation(name, tensor, frame)`: `relu`, `leaky_relu`, `elu` or `silu` is about to write
-  over a plain tensor; `frame` is the caller's.
+- `before_activation(name, tensor, frame)`: `relu` is about to write over a plain tensor; `frame` is
+  the caller's.
 """
 
 import functools
@@ -49,7 +49,6 @@ set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
 VIEWS = ("view", "reshape")
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 CHOICES = ("argmax", "argmin", "max", "min", "topk")
-ACTIVATIONS = ("leaky_relu", "elu", "silu")
 
 
 class Depth(threading.local):
@@ -481,7 +480,6 @@ def hook_softmax(tell):
     torch.softmax = watch_softmax(torch.softmax, tell)
     torch.softmax.__module__, torch.softmax.__qualname__ = "torch", "softmax"
     torch.jit._builtins._register_builtin(torch.softmax, "aten::softmax")
-    torch.nn.functional.softmax = watch_softmax(torch.nn.functional.softmax, tell)
 
 
 def watch_softmax(bare, tell):
@@ -493,6 +491,9 @@ def watch_softmax(bare, tell):
         if is_compiling() or not isinstance(result, torch.Tensor) or type(result) not in PLAIN:
             return result
         frame = sys._getframe(1)
+        if frame.f_code.co_name == "softmax" and is_inside(frame):
+            # `functional.softmax` calls the method; TorchScript reads its source, so it stays.
+            frame = frame.f_back
         tensor = arguments[0] if arguments else options.get("input")
         dim = options.get("dim", arguments[1] if len(arguments) > 1 else None)
         if type(tensor) in PLAIN and isinstance(dim, int) and not is_inside(frame):
@@ -510,10 +511,8 @@ def is_inside(frame):
 
 
 def hook_activations(tell):
-    functional = torch.nn.functional
-    for name in ACTIVATIONS:
-        setattr(functional, name, watch_activation(name, getattr(functional, name), tell))
-    # Layers of torch ask whether an activation is `functional.relu` itself.
+    # Layers of torch ask whether an activation is `functional.relu` itself, and TorchScript reads
+    # the source of functions: what it calls is watched.
     torch.relu_ = watch_relu(torch.relu_, tell)
     torch.relu_.__module__, torch.relu_.__qualname__ = "torch", "relu_"
     torch.jit._builtins._register_builtin(torch.relu_, "aten::relu_")
@@ -530,21 +529,6 @@ def watch_relu(bare, tell):
 
     skip_code(relu_.__code__)
     return relu_
-
-
-def watch_activation(name, bare, tell):
-    """An activation, told before it writes over its input."""
-
-    @functools.wraps(bare)
-    def activate(*arguments, **options):
-        place = 1 if name == "silu" else 2
-        writes = options.get("inplace", arguments[place] if len(arguments) > place else False)
-        if writes is True and not is_compiling() and arguments and type(arguments[0]) in PLAIN:
-            tell(name, arguments[0], sys._getframe(1))
-        return bare(*arguments, **options)
-
-    skip_code(activate.__code__)
-    return activate
 
 
 HOOKS = {

@@ -29,11 +29,9 @@ def program(forward, first=IN_PLACE):
 WRONG = {
     "a shortcut": program("y = self.body(x); y = y + x; return y"),
     "in place itself": program("y = self.body(x); y += x; return y"),
-    "leaky": program("y = self.body(x); return y + x", "nn.LeakyReLU(0.2, True)"),
     "a module by itself": program("y = self.act(x); return self.layer(y) + x"),
 }
 APIS = dict.fromkeys(WRONG, "torch.nn.functional.relu")
-APIS["leaky"] = "torch.nn.functional.leaky_relu"
 RIGHT = {
     "a new tensor": program("y = self.body(x); return y + x", PLAIN),
     "bound anew": program("x = self.act(x); return self.layer(x) + x"),
@@ -53,5 +51,15 @@ for iteration in range(4):
     layer(torch.randn(4, 5, 8)).square().mean().backward()
     optimizer.step()
 print("fast", layer.activation_relu_or_gelu)
+"""
+# TorchScript reads the source of all that it meets.
+RIGHT["scripted"] = """
+body = nn.Sequential(nn.Linear(4, 8), nn.LeakyReLU(0.1), nn.ReLU(), nn.Softmax(1))
+model = torch.jit.script(nn.Sequential(body, nn.ELU(), nn.SiLU(), nn.Linear(8, 2)))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for iteration in range(4):
+    optimizer.zero_grad()
+    model(torch.randn(4, 4)).square().mean().backward()
+    optimizer.step()
 """
 OUTPUTS = {"torch's own layer": ("fast 1", 1)}
