@@ -25,7 +25,7 @@ from evaluation.scoring.rewritten import without
 from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_counts import counted_bugs, counted_cases
 from runner.errors import UsageError
-from runner.results.expected import expected_records, seconds
+from runner.results.expected import CUDA, expected_records, seconds
 from trainbugs.cli.main import main
 from trainbugs.cli.root_parser import build_parser
 from trainbugs.descriptions import harm_rows
@@ -226,6 +226,13 @@ def test_numbers_of_bugs_are_those_of_the_catalogue():
     table = rows("README.md")
     start = table.index(heading)
     assert table[start + 2 : start + 2 + len(lines)] == lines
+
+
+def test_the_readme_says_how_many_cases_have_records_of_a_gpu():
+    shown = int(re.search(r"\[(\d+) cases\]\(docs/gpu.md\) also of a GPU", README)[1])
+    cases = [case for bug in counted_bugs(CATALOG) for case in counted_cases(bug)]
+    folders = [ROOT / "bugs" / case.id.replace("/", "/expected/") / CUDA for case in cases]
+    assert shown == sum(folder.is_dir() for folder in folders)
 
 
 def test_pages_say_how_many_controls_there_are():
