@@ -43,9 +43,7 @@ class CampaignResult:
 
 
 def run(options: CampaignOptions, session: Session) -> CampaignResult:
-    """Do what is not done yet; records are kept in the folder detectors of the session's
-    results.
-    """
+    """Do what is not done yet; records are kept in a folder of the session's results."""
     _refuse_contradictions(options, session)
     for detector in options.detectors:
         # A fault in a detector shows before the programs run, which takes long.
@@ -120,7 +118,7 @@ def _settings(
     """
     root, store = session.catalog.root, shown_session.store
     return DetectorSettings(
-        store=CheckStore(store.root / "detectors", store.scratch.path),
+        store=CheckStore(store.root / options.folder, store.scratch.path),
         guarded=(root / "bugs", root / "detectors", root / "submissions", session.store.root),
         with_losses=bare_runs.with_losses,
         timeout_s=options.timeout_s,

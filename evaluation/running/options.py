@@ -25,7 +25,8 @@ class CampaignOptions:
     meet the buggy scripts in releases with the real fix, too, with `all_seeds` each case that needs
     no data with all of its seeds, not only with the first one. By the seed `perturb` they meet the
     programs rewritten, by `plant` programs with planted faults; neither is timed. `committed`
-    records are wanted: those of a detector that was not committed are made anew.
+    records are wanted: those of a detector that was not committed are made anew. `folder` is where
+    records go in the results folder.
     """
 
     detectors: Sequence[Detector]
@@ -41,6 +42,7 @@ class CampaignOptions:
     perturb: int | None = None
     plant: int | None = None
     committed: bool = False
+    folder: str = "detectors"
 
     def __post_init__(self) -> None:
         """Raise UsageError for options that contradict each other."""

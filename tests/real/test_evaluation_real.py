@@ -16,6 +16,7 @@ from support.paths import ROOT
 
 from evaluation.catalog import controls, detectors, rule_settings, submissions
 from evaluation.catalog.declared import declared_programs
+from evaluation.iterations.counting import count
 from evaluation.reading.sources import RecordSelection, read_records
 from evaluation.running import campaign
 from evaluation.running.options import CampaignOptions
@@ -66,6 +67,14 @@ def test_our_detectors_find_both_seed_bugs_at_once_and_accuse_one_control(tmp_pa
     assert cases == {*SEED_CASES, "PyTorch-115607/optimizers"}
     assert (detected.delay.abs() <= 1).all()
     assert (detected.diagnosis == "exact").all()
+
+
+@pytest.mark.real
+def test_the_page_shows_after_which_iteration_twins_differ(tmp_path):
+    (row,) = count(["SO-60335387/digits"], make_session(tmp_path))
+    shown = [row.case, row.seed, row.buggy, row.fixed, row.differ_from, row.trigger]
+    page = (ROOT / "docs" / "contributing-bugs.md").read_text()
+    assert " ".join(map(str, shown)) in [" ".join(line.split()) for line in page.splitlines()]
 
 
 @pytest.mark.real

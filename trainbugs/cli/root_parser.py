@@ -8,9 +8,9 @@ from trainbugs.cli.parser import Formatter, Parser
 
 # The subcommands, in the order of the help; each is a module of trainbugs.cli.commands.
 COMMANDS = (
-    "list", "info", "checkout", "new", "tables", "validate", "run", "study", "horizon", "figures",
-    "results", "env", "versions", "why", "detectors", "evaluate", "scores", "review", "repair",
-    "submit", "watch", "site", "export", "completion",
+    "list", "info", "checkout", "new", "tables", "validate", "run", "study", "horizon",
+    "iterations", "figures", "results", "env", "versions", "why", "detectors", "evaluate", "scores",
+    "review", "repair", "submit", "watch", "site", "export", "completion",
 )  # fmt: skip
 
 

@@ -1,0 +1,78 @@
+"""From which iteration on twins differ, by what the monitor has written down."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluation.iterations.counting import Iterations, counted, digests, first_difference
+from evaluation.model import Alarm
+
+
+def alarms(*steps, start="0000", rank=0, chunk=100):
+    """What the monitor tells of a process."""
+    chunks = [
+        Alarm(f"steps-{rank}", "".join(steps[i : i + chunk]), "info", iteration=i + 1)
+        for i in range(0, len(steps), chunk)
+    ]
+    return [*reversed(chunks), Alarm(f"start-{rank}", start, "info", iteration=1)]
+
+
+@pytest.mark.parametrize(
+    ("buggy", "fixed", "expected"),
+    [
+        (alarms("aaaa", "bbbb"), alarms("aaaa", "bbbb"), None),
+        (alarms("aaaa", "bbbb"), alarms("aaaa", "cccc"), 2),
+        (alarms("aaaa", "bbbb"), alarms("ffff", "bbbb"), 1),
+        (alarms("aaaa"), alarms("aaaa", start="1111"), 0),
+        # Two programs of which one trains for longer.
+        (alarms("aaaa", "bbbb"), alarms("aaaa", "bbbb", "cccc"), 3),
+        # Alarms of many iterations come in pieces, in any order.
+        (alarms(*["aaaa"] * 9, chunk=4), alarms(*["aaaa"] * 8, "bbbb", chunk=4), 9),
+        # The second process differs earlier than the first one.
+        (
+            alarms("aaaa", "bbbb") + alarms("aaaa", "dddd", rank=1),
+            alarms("aaaa", "cccc") + alarms("eeee", "dddd", rank=1),
+            1,
+        ),
+    ],
+)
+def test_the_first_iteration_after_which_twins_differ(buggy, fixed, expected):
+    assert first_difference(digests(buggy), digests(fixed)) == expected
+
+
+class Answer:
+    """The parts of a record of a check that are read."""
+
+    bug, case, seed, trigger, reason = "Toy-1", "only", 0, 2, "it hung"
+
+    def __init__(self, kind, alarms, status="ok"):
+        self.kind, self.alarms, self.status = kind, alarms, status
+
+
+def test_programs_of_a_case_are_compared():
+    records = [
+        Answer("fixed", alarms("aaaa", "cccc", "dddd")),
+        Answer("buggy", alarms("aaaa", "bbbb")),
+    ]
+    assert counted(records) == [Iterations("Toy-1/only", 0, 2, buggy=2, fixed=3, differ_from=2)]
+    # A program alone has nothing to be compared with.
+    assert counted(records[:1]) == []
+
+
+def test_a_program_that_could_not_be_watched_is_no_difference():
+    (row,) = counted([Answer("buggy", (), status="timeout"), Answer("fixed", alarms("aaaa"))])
+    assert row == Iterations("Toy-1/only", 0, 2, problem="buggy: timeout: it hung")
+
+
+def test_the_command_says_what_it_could_not_count(cli, toy):
+    # The toy's interpreter has no torch, which the monitor needs.
+    status, out, _ = cli("iterations", "Toy-1", "--python", sys.executable, "--json", "-q")
+    (row,) = json.loads(out)
+    assert status == 2
+    assert row["case"] == "Toy-1/only"
+    assert "tool_error" in row["problem"]
+    # Beside the answers of detectors, which are scored.
+    assert not Path("results/detectors").exists()
+    assert Path("results/iterations").is_dir()
