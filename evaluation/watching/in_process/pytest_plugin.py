@@ -83,6 +83,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     )
     watched = answers[BROKEN] + answers[KEPT]
     terminalreporter.write_line(
-        f"trainbugs: {answers[BROKEN]} of {watched} tests that train break an invariant; "
-        f"{answers[NOTHING]} tests train nothing"
+        f"trainbugs: tests that train: {watched}, and break an invariant: {answers[BROKEN]}; "
+        f"tests that train nothing: {answers[NOTHING]}"
     )
