@@ -5,7 +5,7 @@ import re
 import pytest
 from support.paths import ROOT
 
-from evaluation.catalog import detectors
+from evaluation.catalog import detectors, frozen
 from evaluation.keys import detector_digest
 from evaluation.scoring.outcomes import outcomes, with_twins
 from evaluation.store.committed import CommittedChecks
@@ -80,6 +80,22 @@ def test_the_page_of_version_4_says_what_it_finds_of_later_bugs():
     fixed = later[later.kind == "fixed"].groupby("detector").alarmed.sum()
     assert f"accused is {fixed['sanitizer-4']} of their {cases} fixed programs" in text
     assert not fixed["sanitizer-3"]
+
+
+def test_the_page_of_version_7_says_what_it_finds_of_the_catalogue():
+    records = CommittedChecks(FOLDER).read(["sanitizer"])
+    table = outcomes(records.checks, records.rules)
+    table = table[~table.bug.isin(uncounted_bugs())]
+    developed = table[table.bug.isin(frozen.load(ROOT)["sanitizer"].developed_on)]
+    own, fixed = with_twins(developed), developed[developed.kind == "fixed"]
+    harmful, controls = own[~own.benign], table[table.kind == "control"]
+    found = harmful[harmful.paired]
+    text = page_of("sanitizer")
+    assert f"It finds {len(found)} of {len(harmful)} cases" in text
+    assert f"and accuses {fixed.alarmed.sum()} of their {len(fixed)} fixed programs" in text
+    assert f"and {controls.alarmed.sum()} of the {len(controls)} [controls]" in text
+    near = found.diagnosis.isin(["exact", "near"]).sum()
+    assert f"site or a place near it in {near} of the {len(found)}" in text
 
 
 def page_of(name):
