@@ -119,6 +119,28 @@ def test_the_readme_is_short():
     assert len(README.splitlines()) <= 110
 
 
+PROSE = [
+    page
+    for page in PAGES
+    if page.startswith(("README", "CONTRIBUTING", "docs", "detectors", "benchmarks"))
+]
+
+
+def paragraphs(page):
+    """The paragraphs of a page and the items of its lists, without tables, code and the targets of links."""
+    prose = re.sub(r"```.*?```", "", text(page), flags=re.DOTALL)
+    lines = [line for line in prose.splitlines() if not line.startswith(("|", "#", "    ", "["))]
+    items = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", "\n".join(lines))
+    return [re.sub(r"\]\([^)]*\)", "]", " ".join(item.split())) for item in items]
+
+
+@pytest.mark.parametrize("page", PROSE)
+def test_no_sentence_is_longer_than_thirty_words(page):
+    for paragraph in paragraphs(page):
+        for sentence in re.split(r"(?<=[.!?:;])\s+(?=[A-Z`\[*\"])", paragraph):
+            assert len(sentence.split()) <= 30, sentence
+
+
 def test_the_list_of_pages_names_each_page_once():
     listed = Counter(link for link in links("docs/README.md") if link.endswith(".md"))
     pages = {path.name for path in ROOT.glob("docs/*.md")} - {"README.md"}
