@@ -1,4 +1,4 @@
-"""The carbon dioxide in the air above Mauna Loa, month by month from March 1958 to December 2001, in parts per million."""
+"""The carbon dioxide in the air above Mauna Loa in each month from March 1958 on, in parts per million."""
 
 import numpy as np
 from darts import TimeSeries

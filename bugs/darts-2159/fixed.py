@@ -68,7 +68,7 @@ def main():
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     torch.set_num_threads(1)
     train, validation, test = air.load()
-    scaler = Scaler()
+    scaler = Scaler(global_fit=True)
     train = scaler.fit_transform(train)
     validation, test = scaler.transform([validation, test])
 
