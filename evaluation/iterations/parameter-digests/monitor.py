@@ -17,16 +17,17 @@ class Digests:
         self.program, self.emit = program, emit
         self.rank = 0
         self.start = hashlib.blake2b()
-        # The optimizers that have stepped; the sum of an iteration is of all that step in it.
+        # The optimizers of the first iteration; the sum of an iteration is of all that step in it.
         self.seen, self.sums = set(), {}
 
     def before_step(self, optimizer):
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             self.rank = torch.distributed.get_rank()
-        if id(optimizer) not in self.seen:
+        self.iteration = self.program.iteration_of(optimizer)
+        # One that is made later has parameters that were trained before.
+        if self.iteration == 1 and id(optimizer) not in self.seen:
             self.seen.add(id(optimizer))
             add(self.start, optimizer)
-        self.iteration = self.program.iteration_of(optimizer)
 
     def after_step(self, optimizer):
         add(self.sums.setdefault(self.iteration, hashlib.blake2b()), optimizer)
