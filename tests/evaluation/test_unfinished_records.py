@@ -7,6 +7,7 @@ from support.paths import ROOT
 
 from evaluation.catalog import detectors, frozen
 from evaluation.keys import detector_digest
+from evaluation.scoring.intervals import wilson
 from evaluation.scoring.outcomes import outcomes, with_twins
 from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
@@ -96,6 +97,20 @@ def test_the_page_of_version_7_says_what_it_finds_of_the_catalogue():
     assert f"and {controls.alarmed.sum()} of the {len(controls)} [controls]" in text
     near = found.diagnosis.isin(["exact", "near"]).sum()
     assert f"site or a place near it in {near} of the {len(found)}" in text
+
+
+def test_the_page_of_version_7_says_what_it_finds_of_later_bugs():
+    records = CommittedChecks(FOLDER).read(["sanitizer"])
+    table = outcomes(records.checks, records.rules)
+    shown = table[table.kind != "control"]
+    later = shown[~shown.bug.isin(frozen.load(ROOT)["sanitizer"].developed_on)]
+    own, fixed = with_twins(later), later[later.kind == "fixed"]
+    found = own[~own.benign].groupby("bug").paired.any()
+    low, high = (round(100 * bound) for bound in wilson(int(found.sum()), len(found)))
+    row = f"{found.sum()} of {len(found)} (95 %: {low} to {high} %)"
+    assert f"after version 7 | 7 | {row} | {fixed.alarmed.sum()} of {len(fixed)} |" in page_of(
+        "sanitizer"
+    )
 
 
 def page_of(name):
