@@ -3,11 +3,14 @@
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from evaluation.iterations.counting import Iterations, counted, digests, first_difference
 from evaluation.model import Alarm
+from evaluation.records import CheckRecord
 
 
 def alarms(*steps, start="0000", rank=0, chunk=100):
@@ -42,19 +45,16 @@ def test_the_first_iteration_after_which_twins_differ(buggy, fixed, expected):
     assert first_difference(digests(buggy), digests(fixed)) == expected
 
 
-class Answer:
-    """The parts of a record of a check that are read."""
-
-    bug, case, seed, trigger, reason = "Toy-1", "only", 0, 2, "it hung"
-
-    def __init__(self, kind, alarms, status="ok"):
-        self.kind, self.alarms, self.status = kind, alarms, status
+def answer(kind, alarms, status="ok"):
+    """A record of a check, with the parts that are read."""
+    parts = {"bug": "Toy-1", "case": "only", "seed": 0, "trigger": 2, "reason": "it hung"}
+    return cast(CheckRecord, SimpleNamespace(kind=kind, alarms=alarms, status=status, **parts))
 
 
 def test_programs_of_a_case_are_compared():
     records = [
-        Answer("fixed", alarms("aaaa", "cccc", "dddd")),
-        Answer("buggy", alarms("aaaa", "bbbb")),
+        answer("fixed", alarms("aaaa", "cccc", "dddd")),
+        answer("buggy", alarms("aaaa", "bbbb")),
     ]
     assert counted(records) == [Iterations("Toy-1/only", 0, 2, buggy=2, fixed=3, differ_from=2)]
     # A program alone has nothing to be compared with.
@@ -62,7 +62,7 @@ def test_programs_of_a_case_are_compared():
 
 
 def test_a_program_that_could_not_be_watched_is_no_difference():
-    (row,) = counted([Answer("buggy", (), status="timeout"), Answer("fixed", alarms("aaaa"))])
+    (row,) = counted([answer("buggy", (), status="timeout"), answer("fixed", alarms("aaaa"))])
     assert row == Iterations("Toy-1/only", 0, 2, problem="buggy: timeout: it hung")
 
 
