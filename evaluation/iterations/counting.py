@@ -103,10 +103,11 @@ def digests(alarms: Iterable[Alarm]) -> Digests:
     # What was there before the first iteration comes first: "start" is before "steps".
     for alarm in sorted(alarms, key=lambda alarm: (alarm.code, alarm.iteration or 0)):
         texts[alarm.code.partition("-")[2]] += alarm.message
-    return {
-        process: [text[i : i + DIGITS] for i in range(0, len(text), DIGITS)]
-        for process, text in texts.items()
-    }
+    return {process: _split(text) for process, text in texts.items()}
+
+
+def _split(text: str) -> list[str]:
+    return [text[start : start + DIGITS] for start in range(0, len(text), DIGITS)]
 
 
 def first_difference(buggy: Digests, fixed: Digests) -> int | None:
