@@ -7,8 +7,15 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from support import toys
 
-from evaluation.iterations.counting import Iterations, counted, digests, first_difference
+from evaluation.iterations.counting import (
+    MONITOR,
+    Iterations,
+    counted,
+    digests,
+    first_difference,
+)
 from evaluation.model import Alarm
 from evaluation.records import CheckRecord
 
@@ -76,3 +83,60 @@ def test_the_command_says_what_it_could_not_count(cli, toy):
     # Beside the answers of detectors, which are scored.
     assert not Path("results/detectors").exists()
     assert Path("results/iterations").is_dir()
+
+
+def told(alarms):
+    """What the launcher's report has of them, by process."""
+    return digests(
+        Alarm(alarm["code"], alarm["message"], "info", iteration=alarm["iteration"])
+        for alarm in alarms
+    )
+
+
+TWO_JOBS = """
+model = nn.Linear(4, 2)
+x = torch.randn(8, 4)
+for rate in RATES:
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    for _ in range(3):
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+"""
+TWO_OPTIMIZERS = """
+left, right = nn.Linear(4, 2), nn.Linear(4, 2)
+optimizers = [torch.optim.SGD(part.parameters(), lr=rate) for part, rate in zip((left, right), RATES)]
+x = torch.randn(8, 4)
+for _ in range(3):
+    for part, optimizer in zip((left, right), optimizers):
+        optimizer.zero_grad()
+        part(x).square().mean().backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("program", "rates", "iterations", "differ"),
+    [
+        # The second optimizer is made later, and begins from what the first one has trained.
+        (TWO_JOBS, "[0.1, 0.2]", 6, 4),
+        (TWO_JOBS, "[0.2, 0.1]", 6, 1),
+        (TWO_JOBS, "[0.1, 0.1]", 6, None),
+        # Optimizers that step in turns share their iterations.
+        (TWO_OPTIMIZERS, "[0.1, 0.2]", 3, 1),
+        ("torch.manual_seed(1)\n" + TWO_JOBS, "[0.1, 0.1]", 6, 0),
+    ],
+)
+def test_the_monitor_tells_when_programs_part(
+    torch_python, tmp_path, program, rates, iterations, differ
+):
+    shown = program.removeprefix("torch.manual_seed(1)\n")
+    texts = {
+        "buggy": program.replace("RATES", rates),
+        "fixed": shown.replace("RATES", "[0.1, 0.1]"),
+    }
+    verdicts = toys.run(torch_python, tmp_path, texts, MONITOR / "monitor.py")
+    buggy, fixed = (told(verdicts[name].alarms) for name in ("buggy", "fixed"))
+    assert len(buggy["0"]) == len(fixed["0"]) == iterations + 1
+    assert first_difference(buggy, fixed) == differ

@@ -26,9 +26,7 @@ HELP = Help(
     "count the iterations of a bug, and see from which one on its twins differ",
     ["iterations SO-60335387/digits", "iterations my/own/bug --json"],
 )
-SESSION_OPTIONS = (
-    "seeds", "device", "python", "data", "jobs", "trust_environments", "results",
-)  # fmt: skip
+SESSION_OPTIONS = ("device", "python", "data", "jobs", "trust_environments", "results")
 HEADING = ["CASE", "SEED", "BUGGY", "FIXED", "DIFFER AFTER", "TRIGGER", "WHY NOT"]
 
 
@@ -51,8 +49,7 @@ def add_arguments(subparsers: Subparsers) -> None:
         "bugs", nargs="+", metavar="BUG[/CASE]", help="what to count; also a bug directory"
     )
     seeds = "comma-separated; default: the first one of each case"
-    names = [name for name in SESSION_OPTIONS if name != "seeds"]
-    add_session_options(parser, *names, seeds=seeds)
+    add_session_options(parser, *SESSION_OPTIONS, seeds=seeds)
     add_json(parser)
     add_quiet(parser)
 
