@@ -11,6 +11,8 @@ Value = str | float | None
 # A word, in a row and in a query: punctuation stays only within it. site.js has the same in its own
 # syntax.
 WORD = r"[\w.+-]*\w"
+# Numbers of results, which nobody searches for; a release has fewer digits behind a point.
+RESULT = re.compile(r"[-+]?\d+\.\d{3,}")
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,10 @@ def _lists(facets: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 def words(*texts: str) -> str:
     """The different words of texts in small letters, once each: what a search looks through.
 
-    A search finds parts of words. So a word that is a part of another one is left out.
+    A search finds parts of words. So a word that is a part of another one is left out. So are
+    numbers of results.
     """
-    matches = re.findall(WORD, " ".join(texts).lower())
-    different = dict.fromkeys(word for word in matches if len(word) > 1)
+    matches = [word for word in re.findall(WORD, " ".join(texts).lower()) if len(word) > 1]
+    different = dict.fromkeys(word for word in matches if not RESULT.fullmatch(word))
     joined = " ".join(different)
     return " ".join(word for word in different if joined.count(word) == 1)

@@ -124,6 +124,7 @@ def test_a_query_is_split_as_the_rows_are():
     pattern = WORD.replace("[\\w", "[\\p{L}\\p{N}_").replace("\\w", "[\\p{L}\\p{N}_]")
     assert f"const WORD = /{pattern}/gu;" in asset("site.js")
     assert words("optimizer.zero_grad()") == "optimizer.zero_grad"
+    assert words("0.337 in 1.10, -1.2345 in 2.13.0, issue 2263") == "in 1.10 2.13.0 issue 2263"
 
 
 def test_json_cannot_end_its_element():
