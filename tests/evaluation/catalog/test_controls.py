@@ -78,11 +78,16 @@ def test_nothing_that_many_bugs_have_is_in_no_control(kind: Callable[[str], set[
     assert marks(bugs, ours, MANY) == []
 
 
-def test_no_word_and_no_parameter_is_in_nearly_all_bugs_and_in_no_control():
+# docs/records.md tells of it. A new text of a control makes its records stale: the next one has it.
+MARK = "validation_loss"
+
+
+def test_one_word_and_no_parameter_is_in_nearly_all_bugs_and_in_no_control():
     """What programs are about differs, so that words of the themes of bugs are in no control."""
     ours, bugs = [*map(words, TEXTS["controls"])], [*map(words, TEXTS["bugs"])]
-    # "validation_loss" is in 62 of 100 buggy scripts: controls need it when they are changed the next time.
-    assert marks(bugs, ours, 0.65) == []
+    assert marks(bugs, ours, 0.6) == [MARK]
+    page = (ROOT / "docs" / "records.md").read_text()
+    assert f"`{MARK}` is in {sum(MARK in text for text in bugs)} of {len(bugs)} scripts" in page
     assert marks(PARAMETERS["bugs"], PARAMETERS["controls"], MANY) == []
 
 
