@@ -131,7 +131,13 @@ def pytest_collection_modifyitems(items):
     items.sort(key=environment)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    help_text = "the environment of tests that take any torch: torch-2.8.0, say"
+    parser.addoption("--torch", default="torch-2.2.2", metavar="NAME", help=help_text)
+
+
 @pytest.fixture(scope="session")
-def torch_python() -> Path:
-    """An interpreter with torch 2.2.2."""
-    return builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr()).python
+def torch_python(request: pytest.FixtureRequest) -> Path:
+    """An interpreter with torch 2.2.2, or with what --torch names."""
+    name = request.config.getoption("--torch")
+    return builder.build(spec.load(ROOT, name), on_stderr()).python

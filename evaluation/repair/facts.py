@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 COMPOUND = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.AsyncFor, ast.While, ast.If,
@@ -193,6 +193,8 @@ TRAINING = ("backward", "step", "train", "parameters", "zero_grad")
 SEEDING = ("manual_seed", "seed", "manual_seed_all", "default_rng", "Random")
 
 
+# The twins of a case are looked at once for all of its patches.
+@lru_cache(maxsize=8)
 def parse(text: str) -> ProgramFacts:
     """The facts of a program; raises SyntaxError, or ValueError for a null character."""
     return ProgramFacts(ast.parse(text))

@@ -3,7 +3,9 @@ by hashes.
 """
 
 import configparser
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from support.checkout import copy_tracked
 from support.paths import ROOT
 
 FOLDER = ROOT / "containers"
@@ -28,8 +31,8 @@ def test_the_dockerfile_has_no_warning():
 
 def test_a_bad_one_has(tmp_path):
     path = tmp_path / "Dockerfile"
-    path.write_text((FOLDER / "Dockerfile").read_text().replace("--no-cache-dir", ""))
-    assert "DL3042" in lint(path).stdout
+    path.write_text((FOLDER / "Dockerfile").read_text().replace("--no-install-recommends", ""))
+    assert "DL3015" in lint(path).stdout
 
 
 def sections(name):
@@ -49,10 +52,33 @@ def test_the_definition_of_apptainer_has_its_parts():
 
 
 @pytest.mark.parametrize("where", ["Dockerfile", "trainbugs.def"])
-def test_nothing_is_installed_without_a_hash(where):
-    lines = [line for line in (FOLDER / where).read_text().splitlines() if "pip install" in line]
-    assert lines
+def test_both_images_install_by_one_script(where):
+    text = (FOLDER / where).read_text()
+    assert "/opt/trainbugs/containers/install.sh /opt/trainbugs" in text
+    assert "pip install" not in text
+
+
+def test_nothing_is_installed_without_a_hash():
+    text = (FOLDER / "install.sh").read_text()
+    lines = [line for line in text.splitlines() if "pip install" in line]
+    assert len(lines) == 2
     assert all("--require-hashes" in line or "--no-deps" in line for line in lines)
+
+
+@pytest.mark.real
+def test_the_script_installs_a_command_that_works(tmp_path):
+    """In an interpreter of its own, in the place of an image's."""
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    source = tmp_path / "source"
+    copy_tracked(source)
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path}
+    subprocess.run([source / "containers" / "install.sh", source], check=True, env=environment)
+    shutil.rmtree(source)
+    command = [python.parent / "trainbugs", "info", "Bolts-654"]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "Bolts-654/iris" in shown.stdout
 
 
 def test_the_lock_holds_what_the_package_asks_for():

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.checkout import copy_tracked, tracked
 from support.paths import ROOT
 from support.watching import Fake
 from uv import find_uv_bin
@@ -21,16 +22,6 @@ from uv import find_uv_bin
 pytestmark = pytest.mark.stress
 DATA = ("bugs", "environments", "detectors")
 SLIM = ("msgspec", "filelock", "packaging")
-
-
-def tracked(*folders: str) -> set[str]:
-    """What git has of the folders, less what was deleted:
-    with no copies of bytecode or of results among it.
-    """
-    names = subprocess.check_output(
-        ["git", "ls-files", "-z", "-co", "--exclude-standard", *folders], cwd=ROOT, text=True
-    )
-    return {name for name in names.split("\0") if name and (ROOT / name).exists()}
 
 
 def uv(*arguments: str | Path) -> None:
@@ -45,9 +36,7 @@ def dist(tmp_path_factory) -> Path:
     bytecode and a stray file lay in the sources.
     """
     source, out = (tmp_path_factory.mktemp(name) for name in ("source", "dist"))
-    for name in tracked("."):
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, source / name, follow_symlinks=False)
+    copy_tracked(source)
     cache = source / "bugs" / "SO-60335387" / "__pycache__"
     cache.mkdir()
     (cache / "buggy.cpython-311.pyc").write_bytes(b"")
