@@ -9,7 +9,7 @@ from pathlib import Path
 from runner.errors import EnvironmentBuildError, ProcessError
 from runner.files.locks import working_folder
 from runner.sandbox import env, process
-from runner.sandbox.access import open_access, reading_access
+from runner.sandbox.access import open_access, our_folders, reading_access
 from runner.sandbox.isolation import isolation
 from runner.sandbox.limits import Limits
 from runner.sandbox.streams import blocks, open_streams
@@ -82,6 +82,12 @@ def probe(path: Path, readable: Sequence[Path] | None = None) -> Interpreter:
     named: it reads everything, since what it needs is not known yet, but writes nothing. Raises
     EnvironmentBuildError where it or the import fails.
     """
+    if isolation() == "landlock" and _holds_trainbugs(path):
+        raise EnvironmentBuildError(
+            f"{path}: trainbugs is installed among this Python's own modules, and without user "
+            "namespaces a program that may not read the one cannot find the others: install "
+            "trainbugs into a virtual environment"
+        )
     try:
         scope = "devices" if machine_has_accelerator() else "none"
         answer = _answer([str(path), "-c", PROBE, scope], readable)
@@ -90,6 +96,14 @@ def probe(path: Path, readable: Sequence[Path] | None = None) -> Interpreter:
         return Interpreter(path=path, **{**facts, "devices": devices, "paths": paths})
     except (ProcessError, IndexError, ValueError, TypeError, KeyError) as error:
         raise EnvironmentBuildError(f"{path}: not a usable Python: {error}") from error
+
+
+def _holds_trainbugs(path: Path) -> bool:
+    """Whether a folder of trainbugs lies below the library folder of an interpreter, or of the one
+    that its virtual environment was made with.
+    """
+    library = path.resolve().parent.with_name("lib")
+    return any(folder.is_relative_to(library) for folder in our_folders())
 
 
 def version(path: Path, readable: Sequence[Path]) -> str:

@@ -67,16 +67,15 @@ def test_nothing_is_installed_without_a_hash():
 
 @pytest.mark.real
 def test_the_script_installs_a_command_that_works(tmp_path):
-    """In an interpreter of its own, in the place of an image's."""
-    python = tmp_path / "venv" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
-    source = tmp_path / "source"
+    """Outside of an image, with the interpreter of the tests."""
+    source, venv = tmp_path / "source", tmp_path / "venv"
     copy_tracked(source)
-    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path}
-    subprocess.run([source / "containers" / "install.sh", source], check=True, env=environment)
+    script = source / "containers" / "install.sh"
+    subprocess.run([script, source, venv], check=True, env=environment)
     shutil.rmtree(source)
-    command = [python.parent / "trainbugs", "info", "Bolts-654"]
+    command = [venv / "bin" / "trainbugs", "info", "Bolts-654"]
     shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "Bolts-654/iris" in shown.stdout
 

@@ -14,14 +14,16 @@ from pathlib import Path
 import pytest
 from support.copies import replace
 from support.environments import QUIET, load
+from support.isolated import isolated_by
 from support.records import as_pinned
 from support.toy import PYTHON
 
-from runner.environments import builder, check, install, runtime, spec, supported
+from runner.environments import builder, check, install, interpreter, runtime, spec, supported
 from runner.environments.interpreter import probe
 from runner.errors import CatalogError, EnvironmentBuildError, UsageError
 from runner.progress.lines import Progress
 from runner.results.record import RunRecord
+from runner.sandbox import landlock
 from runner.session.promote import promote_runs
 
 BUILD = """
@@ -361,3 +363,19 @@ def test_runs_elsewhere_are_never_expected_ones(toy, toy_environment):
     with pytest.raises(UsageError, match="Toy-1/only was run in toy-2: expected/ stays as it is"):
         promote_runs([outcome])
     assert '"toy-2"' in (toy.results / "Toy-1" / "only" / "verdict.json").read_text()
+
+
+def test_a_python_that_holds_trainbugs_needs_namespaces(monkeypatch):
+    """Without them its own modules could not be listed, as trainbugs lies among them."""
+    if not landlock.version():
+        pytest.skip("NOT RUN: no Landlock on this machine")
+    library = Path(sys.executable).resolve().parent.with_name("lib")
+    folders = (library / "python3.11" / "site-packages" / "trainbugs",)
+    monkeypatch.setattr(interpreter, "our_folders", lambda: folders)
+    with (
+        isolated_by("landlock", monkeypatch),
+        pytest.raises(EnvironmentBuildError, match="install trainbugs into a virtual environment"),
+    ):
+        probe(Path(sys.executable))
+    with isolated_by("none", monkeypatch):
+        assert probe(Path(sys.executable)).python
