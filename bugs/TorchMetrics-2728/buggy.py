@@ -1,8 +1,8 @@
 """Teach a small recurrent network to say what time it is, and judge it by BERTScore of TorchMetrics.
 
-Every epoch prints one JSON object: the loss in training, and in validation BERTScore (F1, the mean of all times) and the
-share of the times that are said right. At the end all of them go to `<output>.json`. The one argument, a JSON file with
-`parameters`, is by default the `config.json` beside this file.
+Every epoch prints one JSON object: the loss in training, and in validation BERTScore (F1, the mean of all times) and
+the share of the times that are said right. At the end all of them go to `<output>.json`. The one argument, a JSON file
+with `parameters`, is by default the `config.json` beside this file.
 """
 
 import json
