@@ -96,10 +96,10 @@ def evaluate(model, digits, words, metric):
     return {"f1": score(metric, answers, truths), "right": right / len(truths)}
 
 
-def train_epoch(model, digits, words, optimizer, batch_size):
+def train_epoch(model, digits, words, optimizer, batch_size, generator):
     model.train()
     total = 0.0
-    for batch in torch.randperm(len(digits)).to(digits.device).split(batch_size):
+    for batch in torch.randperm(len(digits), generator=generator).to(digits.device).split(batch_size):
         logits = model(digits[batch], words[batch])
         loss = functional.cross_entropy(logits.flatten(0, 1), words[batch].flatten())
         optimizer.zero_grad()
@@ -121,9 +121,10 @@ def main():
     model = Speaker(len(clock.WORDS), config["width"]).to(device)
     metric = make_metric(config["metric_width"], device)
     optimizer = torch.optim.Adam(model.parameters(), lr=config["learning_rate"])
+    generator = torch.Generator().manual_seed(config["seed"])
     records = []
     for epoch in range(1, config["num_epoch"] + 1):
-        loss = train_epoch(model, *train, optimizer, config["batch_size"])
+        loss = train_epoch(model, *train, optimizer, config["batch_size"], generator)
         record = {"epoch": epoch, "loss": loss, **evaluate(model, *validation, metric)}
         print(json.dumps(record), flush=True)
         records.append(record)
