@@ -40,11 +40,12 @@ def evaluate(model, tokenizer, pairs):
     losses, right = [], []
     for pair in pairs:
         prompt = tokenizer.bos_token + pair["prompt"]
-        words = tokenizer(prompt + pair["chosen"] + tokenizer.eos_token, return_tensors="pt").to(model.device)
-        outputs = model(**words).logits[0]
-        losses.append(cross_entropy(outputs[:-1], words["input_ids"][0, 1:], reduction="none"))
+        text = prompt + pair["chosen"] + tokenizer.eos_token
+        words = tokenizer(text, return_tensors="pt")["input_ids"].to(model.device)
+        outputs = model(words).logits[0]
+        losses.append(cross_entropy(outputs[:-1], words[0, 1:], reduction="none"))
         start = len(tokenizer(prompt)["input_ids"])
-        right.append((outputs[start - 1 : -1].argmax(-1) == words["input_ids"][0, start:]).all().item())
+        right.append((outputs[start - 1 : -1].argmax(-1) == words[0, start:]).all().item())
     return {"text_loss": torch.cat(losses).mean().item(), "right": sum(right) / len(right)}
 
 
