@@ -83,5 +83,10 @@ def make_tokenizer():
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.add_special_tokens([AddedToken(word, normalized=False) for word in special])
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<|pad|>", unk_token="<|unk|>", eos_token="<|end|>", padding_side="left"
+        tokenizer_object=tokenizer,
+        pad_token="<|pad|>",
+        unk_token="<|unk|>",
+        eos_token="<|end|>",
+        padding_side="left",
+        model_input_names=["input_ids", "attention_mask"],
     )
