@@ -32,7 +32,8 @@ def load(*counts, seed):
     rows = []
     for meaning in meanings:
         sides = [chooser.randrange(2) for _ in meaning]
-        one, other = zip(*[(words[side], words[1 - side]) for words, side in zip(meaning, sides, strict=True)], strict=True)
+        one = [words[side] for words, side in zip(meaning, sides, strict=True)]
+        other = [words[1 - side] for words, side in zip(meaning, sides, strict=True)]
         rows.append((say(*one), say(*other)))
     starts = itertools.accumulate(counts, initial=0)
     return [rows[start : start + count] for start, count in zip(starts, counts, strict=False)]
