@@ -1,8 +1,9 @@
 """Teach a small language model by preferences which team takes a ticket, and when, with TRL's ORPOTrainer.
 
-Every 100 steps print one JSON object: what the trainer logs in training and of other pairs, the mean loss of a word in
-the preferred texts of these, and the share of other tickets that are answered right. At the end all of them go to
-`<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
+At first and every 100 steps it prints one JSON object: what the trainer logs in training and of other pairs, the mean
+loss of a word in the preferred texts of these, and the share of other tickets that are answered right. At the end all of
+them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this
+file.
 """
 
 import json
@@ -67,13 +68,12 @@ class Printer(TrainerCallback):
 
     def on_log(self, args, state, control, logs, **kwargs):
         if "loss" in logs:
-            self.train_logs = logs
+            self.train_logs = {"loss": logs["loss"], "nll": logs["nll_loss"]}
 
     def on_evaluate(self, args, state, control, metrics, model, **kwargs):
         record = {
             "step": state.global_step,
-            "loss": self.train_logs["loss"],
-            "nll": self.train_logs["nll_loss"],
+            **self.train_logs,
             "validation_loss": metrics["eval_loss"],
             "validation_nll": metrics["eval_nll_loss"],
             "validation_accuracy": metrics["eval_rewards/accuracies"],
@@ -123,6 +123,7 @@ def main():
         callbacks=[printer],
     )
     trainer.remove_callback(PrinterCallback)
+    trainer.evaluate()
     trainer.train()
     Path(config["output"] + ".json").write_text(json.dumps(printer.records, indent=1))
 
