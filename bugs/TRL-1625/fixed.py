@@ -1,9 +1,9 @@
 """Teach a small language model by preferences which team takes a ticket, and when, with TRL's ORPOTrainer.
 
 At first and every 100 steps it prints one JSON object: what the trainer logs in training and of other pairs, the mean
-loss of a word in the preferred texts of these, and the share of other tickets that are answered right. At the end all of
-them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this
-file.
+loss of a word in the preferred texts of these, and the share of other tickets that are answered right. At the end all
+of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside
+this file.
 """
 
 import json
