@@ -1,8 +1,8 @@
 """Train a small BERT with sentence-transformers to put sentences near each other that say the same.
 
-Every epoch prints one JSON object: the mean loss in training; of pairs that the model has not met, the share whose first
-sentence is nearest to its second one, and the mean cosine of the two. At the end all of them go to `<output>.json`. The
-one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
+Every epoch prints one JSON object: the mean loss in training; of pairs that the model has not met, the share whose
+second sentence is the nearest one to the first, and the mean cosine of the two. At the end all of them go to
+`<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
 """
 
 import json
