@@ -474,7 +474,7 @@ def test_no_page_of_the_real_site_is_large(real):
     assert {
         name: len(text.encode())
         for name, text in real.pages.items()
-        if len(text.encode()) > 400_000
+        if len(text.encode()) > 500_000
     } == {}
 
 
