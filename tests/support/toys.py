@@ -81,15 +81,21 @@ def run(
     """Run programs, whose common first lines are HEAD, under the sanitizer;
     each has to end well.
     """
+    start(python, folder, programs, monitor)
+    return {name: verdict(folder / name) for name in programs}
+
+
+def start(python: Path, folder: Path, programs: Mapping[str, str], monitor: Path = MONITOR) -> None:
+    """Run programs under the sanitizer, each in the folder of its name, which is made."""
     for name, text in programs.items():
         (folder / name).mkdir(parents=True)
         (folder / name / "program.py").write_text(HEAD + text)
     runner = Path(__file__).with_name("toys_runner.py")
     subprocess.run([python, runner, KIT, monitor, folder], check=True, timeout=600)
-    return {name: _verdict(folder / name) for name in programs}
 
 
-def _verdict(folder: Path) -> Verdict:
+def verdict(folder: Path) -> Verdict:
+    """What was said of the program in a folder; raises AssertionError where it did not end well."""
     output = (folder / "output").read_text()
     assert (folder / "out.json").exists(), output
     report = json.loads((folder / "out.json").read_text())

@@ -1,0 +1,133 @@
+"""Do the sanitizer's toys get the verdicts that they should get, in other releases of torch, too?
+
+    PYTHONPATH=.:tests python benchmarks/toys.py benchmarks/toys.csv torch-2.0.1 torch-2.8.0
+
+It runs the toys of tests/evaluation/sanitizer in each environment, and adds a row to the table
+for each file. Rows that are there are kept while their file stays as it is: it may be stopped, and
+goes on. A release takes about ten minutes on an idle core.
+"""
+
+import argparse
+import csv
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from support import toys
+from support.paths import ROOT
+
+from runner.environments import builder, spec
+from runner.progress.lines import on_stderr
+
+FOLDER = ROOT / "tests" / "evaluation" / "sanitizer" / "toys"
+
+
+class Row(NamedTuple):
+    """How many toys of a file got the verdict that they should get, and what the others got."""
+
+    environment: str
+    invariant: str
+    toys: str
+    held: str
+    otherwise: str
+    file: str
+
+
+def look(environment: str, python: Path, path: Path) -> Row:
+    """Run the toys of a file."""
+    file = toys.load(path)
+    with tempfile.TemporaryDirectory() as folder:
+        toys.start(python, Path(folder), file.programs)
+        wrong = list(surprises(file, Path(folder)))
+    count = len(file.programs)
+    return Row(
+        environment=environment,
+        invariant=file.name,
+        toys=str(count),
+        held=str(count - len(wrong)),
+        otherwise="; ".join(wrong),
+        file=digest(path),
+    )
+
+
+def surprises(file: toys.Toys, folder: Path) -> Iterator[str]:
+    """A line for each toy that gets another verdict than it should, or does not end well."""
+    for name in file.programs:
+        kind, toy = name.split(" ", 1)
+        try:
+            verdict = toys.verdict(folder / name)
+        except AssertionError as error:
+            lines = str(error).strip().splitlines()
+            reasons = [line for line in lines if "Error" in line and not line.startswith("assert")]
+            yield f"{name}: does not end well: {(reasons or lines or ['no output'])[-1]}"
+            continue
+        expected = should(file, kind, toy)
+        if set(verdict.errors) != expected:
+            yield f"{name}: {sorted(verdict.errors)}, not {sorted(expected)}"
+        elif kind == "advised" and verdict.advice != (file.name,):
+            yield f"{name}: advice {sorted(verdict.advice)}"
+        elif kind == "right" and file.silent and verdict.advice:
+            yield f"{name}: advice {sorted(verdict.advice)}, not silent"
+        elif (
+            kind == "wrong"
+            and toy in file.iterations
+            and verdict.errors != {file.name: file.iterations[toy]}
+        ):
+            yield f"{name}: {verdict.errors}, not in iteration {file.iterations[toy]}"
+
+
+def should(file: toys.Toys, kind: str, toy: str) -> set[str]:
+    """The errors that a toy should get."""
+    if kind == "wrong":
+        return {file.name}
+    return set(file.others.get(toy, ())) if kind == "right" else set()
+
+
+def digest(path: Path) -> str:
+    """A short hash of a file of toys."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+def read_table(path: Path) -> list[Row]:
+    """The rows of a table; none where there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [Row(**row) for row in csv.DictReader(file)]
+
+
+def write_table(path: Path, rows: Iterable[Row]) -> None:
+    """Write the rows, sorted by environment and invariant."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Row._fields)
+        writer.writerows(sorted(rows))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("environments", nargs="+")
+    options = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = "1"
+    paths = sorted(FOLDER.glob("*.py"))
+    for name in options.environments:
+        python = builder.build(spec.load(ROOT, name), on_stderr()).python
+        for number, path in enumerate(paths, 1):
+            rows = {(row.environment, row.invariant): row for row in read_table(options.table)}
+            known = rows.get((name, toys.load(path).name))
+            if known and known.file == digest(path):
+                continue
+            row = look(name, python, path)
+            write_table(options.table, {**rows, (name, row.invariant): row}.values())
+            print(f"{name} [{number}/{len(paths)}] {row.invariant}: {row.held}/{row.toys} "
+                  f"{row.otherwise}", file=sys.stderr, flush=True)  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""The table of toys in releases of torch: what its rows say, and that none is out of date."""
+
+import json
+
+import pytest
+from support import toys
+from support.modules import load
+from support.paths import ROOT
+
+TABLE = ROOT / "benchmarks" / "toys.csv"
+ENVIRONMENTS = ("torch-2.0.1", "torch-2.13.0", "torch-2.2.2", "torch-2.8.0")
+benchmark = load("benchmarks/toys.py")
+FILE = toys.Toys(
+    name="clip",
+    right={"quiet": "", "known": ""},
+    wrong={"late": ""},
+    advised={"odd": ""},
+    silent=True,
+    others={"known": ["ranks"]},
+    iterations={"late": 3},
+)
+EXPECTED = {
+    "right quiet": [],
+    "right known": [("ranks", "error", 1)],
+    "wrong late": [("clip", "error", 3)],
+    "advised odd": [("clip", "info", 1)],
+}
+
+
+def answer(folder, name, alarms, output=""):
+    """What the launcher leaves of a program."""
+    (folder / name).mkdir(parents=True)
+    report = {
+        "error": None,
+        "alarms": [
+            {"code": code, "severity": severity, "iteration": iteration}
+            for code, severity, iteration in alarms
+        ],
+    }
+    (folder / name / "output").write_text(output)
+    (folder / name / "out.json").write_text(json.dumps(report))
+
+
+def surprises(folder, changed):
+    for name, alarms in (EXPECTED | changed).items():
+        answer(folder, name, alarms)
+    return list(benchmark.surprises(FILE, folder))
+
+
+def test_toys_with_the_verdicts_that_they_should_get(tmp_path):
+    assert surprises(tmp_path, {}) == []
+
+
+@pytest.mark.parametrize(
+    "name, alarms, said",
+    [
+        ("right quiet", [("clip", "error", 1)], "right quiet: ['clip'], not []"),
+        ("right quiet", [("clip", "info", 1)], "right quiet: advice ['clip'], not silent"),
+        ("right known", [], "right known: [], not ['ranks']"),
+        ("wrong late", [], "wrong late: [], not ['clip']"),
+        ("wrong late", [("clip", "error", 2)], "wrong late: {'clip': 2}, not in iteration 3"),
+        ("advised odd", [], "advised odd: advice []"),
+    ],
+)
+def test_each_other_verdict_is_said(tmp_path, name, alarms, said):
+    assert surprises(tmp_path, {name: alarms}) == [said]
+
+
+def test_a_toy_that_ends_with_an_error_is_said_with_its_last_line(tmp_path):
+    for name, alarms in EXPECTED.items():
+        failed = "Traceback (most recent call last):\nRuntimeError: not yet supported\n"
+        answer(tmp_path, name, alarms, failed if name == "right quiet" else "")
+    expected = "right quiet: does not end well: RuntimeError: not yet supported"
+    assert list(benchmark.surprises(FILE, tmp_path)) == [expected]
