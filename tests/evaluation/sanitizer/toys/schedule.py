@@ -112,7 +112,7 @@ RIGHT = {
     "another place by hand": scheduled(step=f"scheduler.last_epoch += iteration == 2; {STEP}"),
     "another constant": scheduled(step=f"scheduler.T_max += iteration == 2; {STEP}"),
     "by epoch": scheduled(step="optimizer.step(); scheduler.step(iteration // 2)"),
-    "another group": scheduled(step=f"iteration == 3 and {ADD_GROUP}; {STEP}"),
+    "another group": scheduled(STEPS, step=f"iteration == 3 and {ADD_GROUP}; {STEP}"),
     "begun in the middle": scheduled("lr_scheduler.CosineAnnealingLR(optimizer, 5, last_epoch=2)",
                                before="optimizer.param_groups[0]['initial_lr'] = 0.1"),
     "of the user": scheduled("Own(optimizer, 5)", before="class Own(lr_scheduler.CosineAnnealingLR):\n    "

@@ -16,11 +16,14 @@ for iteration in range(1, 9):
 """
 PATCHED = """
 import sys
-formula = sys.modules["torch.optim.{file}"]
-bare = formula._multi_tensor_{file}
+formula, name = sys.modules["torch.optim.{file}"], "_multi_tensor_{file}"
+# In newer releases AdamW is Adam with another decay.
+if not hasattr(formula, name):
+    formula, name = sys.modules["torch.optim.adam"], "_multi_tensor_adam"
+bare = getattr(formula, name)
 def wrong(params, grads, *more, **options):
     {body}
-formula._multi_tensor_{file} = wrong
+setattr(formula, name, wrong)
 """
 CLOSURE = """
     def closure():
