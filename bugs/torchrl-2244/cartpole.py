@@ -30,7 +30,7 @@ def mean_return(actor, episodes, seed, device):
     observation, _ = environments.reset(seed=seed)
     returns, alive = torch.zeros(episodes), torch.ones(episodes, dtype=torch.bool)
     for _ in range(LONGEST):
-        seen = TensorDict({"observation": torch.as_tensor(observation, device=device)}, [episodes])
+        seen = TensorDict({"observation": torch.as_tensor(observation, dtype=torch.float32, device=device)}, [episodes])
         action = actor(seen)["action"].argmax(-1)
         observation, _, fallen, _, _ = environments.step(action.cpu().numpy())
         returns += alive
