@@ -84,9 +84,9 @@ def evaluate(model, tokenizer, pairs):
     training = model.training
     model.eval()
     words = tokenizer([pair["prompt"] for pair in pairs], padding=True, return_tensors="pt").to(model.device)
-    answers = model.generate(
-        **words, max_new_tokens=3, do_sample=False, pad_token_id=tokenizer.pad_token_id
-    )[:, words["input_ids"].shape[1] :]
+    answers = model.generate(**words, max_new_tokens=3, do_sample=False, pad_token_id=tokenizer.pad_token_id)[
+        :, words["input_ids"].shape[1] :
+    ]
     model.train(training)
     texts = tokenizer.batch_decode(answers, skip_special_tokens=True)
     right = [text.split() == pair["chosen"].split() for text, pair in zip(texts, pairs, strict=True)]
