@@ -102,7 +102,7 @@ class Printer(TrainerCallback):
     def on_log(self, args, state, control, logs, model, **kwargs):
         if "loss/kl" in logs:
             record = {
-                "step": state.global_step,
+                "nash_md_step": state.global_step,
                 "loss": logs["loss"],
                 "kl": logs["loss/kl"],
                 "entropy": logs["objective/entropy"],
