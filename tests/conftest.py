@@ -129,6 +129,9 @@ def pytest_collection_modifyitems(items):
         return item.callspec.params.get("place", "") if hasattr(item, "callspec") else ""
 
     items.sort(key=environment)
+    for item in items:
+        if "torch_python" in item.fixturenames and not item.get_closest_marker("real"):
+            raise pytest.UsageError(f"{item.nodeid} builds a real environment: mark it as real")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,5 +1,6 @@
 """A metric whose `==` makes another metric is left alone, and switches no invariant off."""
 
+import pytest
 from support import toys
 
 PROGRAM = """
@@ -35,6 +36,7 @@ for epoch in range(4):
 """
 
 
+@pytest.mark.real
 def test_a_module_with_its_own_equality(torch_python, tmp_path):
     verdict = toys.run(torch_python, tmp_path, {"right": PROGRAM})["right"]
     assert not verdict.alarms

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from support.paths import ROOT
 
+pytestmark = pytest.mark.real
 PACKAGE = ROOT / "runner" / "authoring" / "pretended_gpu"
 TRAIN = """
 import torch
