@@ -87,3 +87,13 @@ def test_an_unexplained_verdict_is_seen():
     )
     assert benchmark.unexplained(row) == ["wrong a milestone at 0: [], not ['schedule']"]
     assert benchmark.unexplained(row._replace(environment="torch-2.13.0")) == []
+
+
+def test_the_page_says_how_many_toys_are_as_they_should_be_in_an_old_release():
+    rows = [row for row in benchmark.read_table(TABLE) if row.environment == "torch-2.0.1"]
+    toys_run, held = (sum(int(getattr(row, name)) for row in rows) for name in ("toys", "held"))
+    unsupported = sum(row.otherwise.count(benchmark.UNSUPPORTED) for row in rows)
+    otherwise = toys_run - held - unsupported
+    page = (ROOT / "detectors" / "sanitizer" / "README.md").read_text()
+    row = f"| 2.0.1 | all {len(rows)} | {toys_run} | {held} | {unsupported} | {otherwise} |"
+    assert row in page
