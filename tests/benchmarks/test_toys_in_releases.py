@@ -91,7 +91,8 @@ def test_an_unexplained_verdict_is_seen():
 
 def test_the_page_says_how_many_toys_are_as_they_should_be_in_an_old_release():
     rows = [row for row in benchmark.read_table(TABLE) if row.environment == "torch-2.0.1"]
-    toys_run, held = (sum(int(getattr(row, name)) for row in rows) for name in ("toys", "held"))
+    toys_run = sum(int(row.toys) for row in rows)
+    held = sum(int(row.held) for row in rows)
     unsupported = sum(row.otherwise.count(benchmark.UNSUPPORTED) for row in rows)
     otherwise = toys_run - held - unsupported
     page = (ROOT / "detectors" / "sanitizer" / "README.md").read_text()
