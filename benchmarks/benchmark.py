@@ -410,6 +410,9 @@ def main():
         "--isolated", type=int, default=200, help="of isolation: runs of each kind; default: 200"
     )
     parser.add_argument("--bugs", nargs="+", help="of catalogue: BUG[/CASE]; default: all")
+    parser.add_argument(
+        "--seeds", nargs="+", type=int, help="of catalogue; default: those of each case"
+    )
     arguments = parser.parse_args()
     unknown = set(arguments.what) - set(BENCHES)
     if unknown or ("loader" in arguments.what and not arguments.data):

@@ -4,12 +4,14 @@
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from runner.bugs.catalog import Catalog
@@ -113,9 +115,11 @@ def bench_schedule(arguments):
 
 def bench_catalogue(arguments):
     """Seconds of the whole catalogue: each script by itself, one after the other,
-    then by the runner, -j 1 and -j 2.
+    then by the runner: -j 1 on one core, -j 1, and -j 2.
     """
-    session = Session(Catalog(ROOT), Options(results=Path("unused"), device="cpu"), on_stderr())
+    seeds = tuple(arguments.seeds) if arguments.seeds else None
+    options = Options(results=Path("unused"), device="cpu", seeds=seeds)
+    session = Session(Catalog(ROOT), options, on_stderr())
     names = arguments.bugs or session.catalog.active()
     targets = [target for target in session.catalog.select(names) if not target.case.program.data]
     runs = [run for target in targets for run in session.plan(target)]
@@ -124,23 +128,33 @@ def bench_catalogue(arguments):
         f"{len(runs)} bare scripts: {sum(bare):7.1f} s together, the longest {max(bare):.1f} s",
         flush=True,
     )
-    for jobs in (1, 2):
+    cores = sorted(os.sched_getaffinity(0))
+    for jobs, used in ((1, cores[:1]), (1, cores), (2, cores)):
+        os.sched_setaffinity(0, used)
         with tempfile.TemporaryDirectory() as folder:
-            options = Options(results=Path(folder), device="cpu", jobs=jobs)
-            start = time.perf_counter()
-            outcomes = Session(session.catalog, options, quiet()).run(targets)
-            seconds = time.perf_counter() - start
-        verdicts = {outcome.verdict.outcome for outcome in outcomes}
-        drift = max(outcome.drift or 0.0 for outcome in outcomes)
-        ratios = (
-            f"{seconds / sum(bare):.2f} of the bare scripts' sum, {seconds / max(bare):.1f} times "
-            "the longest"
-        )
+            again = replace(options, results=Path(folder), jobs=jobs)
+            start, busy = time.perf_counter(), _children_s()
+            outcomes = Session(session.catalog, again, quiet()).run(targets)
+            seconds, busy = time.perf_counter() - start, _children_s() - busy
         print(
-            f"run --all -j {jobs}: {seconds:7.1f} s, {ratios}; {verdicts}, drift {drift:g}",
+            f"run -j {jobs} on {len(used)} cores: {seconds:7.1f} s, {seconds / sum(bare):.2f} of "
+            f"the bare scripts' sum, {seconds / max(bare):.1f} times the longest; "
+            f"{busy:.1f} s of processor time, {busy / seconds / len(used):.2f} of these cores; "
+            f"{_verdicts(outcomes)}",
             flush=True,
         )
     print()
+
+
+def _children_s():
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+def _verdicts(outcomes):
+    verdicts = {str(outcome.verdict.outcome) for outcome in outcomes}
+    drift = max(outcome.drift or 0.0 for outcome in outcomes)
+    return f"{', '.join(sorted(verdicts))}, drift {drift:g}"
 
 
 def bench_crowd(arguments):
