@@ -142,7 +142,7 @@ def test_an_environment_is_what_its_lock_says_and_behaves_as_mapped(place, tmp_p
 
 @pytest.mark.reproduction
 @every_case
-def test_every_bug_reproduces_as_committed(place, target, results, record_property):
+def test_every_bug_reproduces_as_committed(place, target, results, spread, record_property):
     case = CATALOG.select([target])[0].case
     if case.program.data and not os.environ.get("TRAINBUGS_DATA"):
         pytest.skip("TRAINBUGS_DATA names no folder with MNIST/raw")
@@ -150,7 +150,7 @@ def test_every_bug_reproduces_as_committed(place, target, results, record_proper
     # those that run.
     assert problems(ROOT / "bugs" / case.bug, ROOT) == []
     data = Path(os.environ["TRAINBUGS_DATA"]) if case.program.data else None
-    outcome = run(results, target, device="cpu", keep=False, data=data)[0]
+    outcome = run(results, target, device="cpu", keep=False, data=data, **spread)[0]
     record_property("verdict", outcome.verdict.outcome)
     record_property("drift", outcome.drift)
     assert outcome.verdict.outcome == "REPRODUCED", outcome.verdict.reason

@@ -32,6 +32,25 @@ def pytest_addoption(parser):
             "tests/proof.csv at its end"
         ),
     )
+    group.addoption(
+        "--proof-jobs", type=int, metavar="N", help="runs of a case at a time; default: 2"
+    )
+    group.addoption(
+        "--proof-executor",
+        default="local",
+        metavar="WHERE",
+        help="where whole reproductions run, as `trainbugs run --executor`; default: this machine",
+    )
+
+
+@pytest.fixture
+def spread(request):
+    """How the runs of a whole reproduction are spread, as options of a session."""
+    jobs = request.config.getoption("proof_jobs")
+    where = request.config.getoption("proof_executor")
+    if jobs is None and where == "local":
+        jobs = 2
+    return {"jobs": jobs, "executor": where}
 
 
 def pytest_configure(config):

@@ -227,6 +227,31 @@ def proofs(pytester, catalog, monkeypatch):
     )
 
 
+SPREAD = """\
+import pytest
+
+@pytest.mark.real
+@pytest.mark.reproduction
+@pytest.mark.parametrize("target", ["A1/only"])
+def test_case(target, spread):
+    assert spread == EXPECTED
+"""
+
+
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ([], {"jobs": 2, "executor": "local"}),
+        (["--proof-jobs", "16"], {"jobs": 16, "executor": "local"}),
+        (["--proof-executor", "dask:here:1"], {"jobs": None, "executor": "dask:here:1"}),
+        (["--proof-executor", "slurm", "--proof-jobs", "8"], {"jobs": 8, "executor": "slurm"}),
+    ],
+)
+def test_a_proof_is_spread_as_its_options_say(proofs, pytester, options, expected):
+    pytester.makepyfile(test_them=SPREAD.replace("EXPECTED", repr(expected)))
+    proofs("-m", "real", *options).assert_outcomes(passed=1)
+
+
 def edit_records(catalog, name):
     path = next(catalog.bug(name).expected.glob("only/buggy-seed0.json"))
     path.write_text(json.dumps(json.loads(path.read_text()) | {"key": "1" * 64}))
