@@ -92,7 +92,10 @@ def test_what_is_wrong_is_told_line_by_line_and_the_rest_is_scored(cli, exported
             ["export", "--out", "x", "--perturb", "1", "--plant", "1"],
             "one of --perturb and --plant",
         ),
-        (["export", "--out", "x", "--plant", "1"], "evaluate --detector loss-rules --plant 1` judges"),
+        (
+            ["export", "--out", "x", "--plant", "1"],
+            "evaluate --detector loss-rules --plant 1` judges",
+        ),
         (["import", "a.jsonl", "--key", "missing.json"], "missing.json"),
     ],
 )
