@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from runner.errors import ResultsError
+from runner.errors import ResultsError, UsageError
 from runner.files import untrusted
 from runner.files.atomic import write_text
 from runner.files.structs import MismatchError, as_struct
@@ -26,6 +26,16 @@ def named_at_random(items: Sequence[T]) -> dict[str, T]:
     shuffled = list(items)
     random.SystemRandom().shuffle(shuffled)
     return {secrets.token_hex(8): item for item in shuffled}
+
+
+def refuse_known_key(folder: Path) -> None:
+    """Raise UsageError for a folder that holds a key: without it no answer to its tasks counts."""
+    path = folder / KEY
+    if path.exists():
+        raise UsageError(
+            f"{untrusted.shown(path)} is there, and answers to its tasks need it; export to "
+            "another folder, or remove this one"
+        )
 
 
 def write_export(folder: Path, tasks: Iterable[Struct], key: Struct) -> None:

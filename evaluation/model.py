@@ -192,8 +192,10 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         """Raise ValueError for keys that contradict each other."""
         _check_unique("needs", self.needs)
         _check_unique("references", self.references)
-        if (self.adapter is None) == (self.monitor is None):
+        if self.adapter and self.monitor:
             raise ValueError("adapter and monitor exclude each other; name one of them")
+        if not self.adapter and not self.monitor:
+            raise ValueError("there is neither an adapter nor a monitor; name one of them")
         if ("reference_runs" in self.needs) != bool(self.references):
             raise ValueError(
                 "references and the need reference_runs go together; name both or none"

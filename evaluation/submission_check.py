@@ -27,7 +27,7 @@ from runner.results.revision import find_revision
 UNANSWERED = ("tool_error", "timeout", "peeked", "disturbed")
 MAX_TEXT_BYTES = 1_000_000
 TABLES = ("scores", "outcomes", "comparisons")
-AGAIN = "`trainbugs evaluate --detector {} --update-expected` writes it anew"
+AGAIN = "`trainbugs evaluate --detector submissions/{0}/{0} --update-expected` writes it anew"
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,13 @@ class Findings:
 def check_submission(catalog: Catalog, folder: Path) -> Findings:
     """Look at the submission in a folder of submissions/; raises UsageError for another folder."""
     home = catalog.root / submissions.FOLDER
-    if folder.resolve().parent != home.resolve():
+    path = folder.resolve()
+    if path.parent != home.resolve() or not path.is_dir():
         raise UsageError(
-            f"{untrusted.shown(folder)} is no folder of {untrusted.shown(home)}; expected "
+            f"{untrusted.shown(path)} is no folder of {untrusted.shown(home)}; expected "
             "submissions/NAME in this clone"
         )
-    name = folder.name
+    name = path.name
     try:
         submission, detector = submissions.load(catalog.root, name)
         records = CommittedChecks(home / name).read()
@@ -84,7 +85,7 @@ def _recorded(detector: Detector, checks: Sequence[CheckRecord]) -> Iterator[str
     """What is wrong with the records: each kind of fault once, with a record that has it."""
     again = AGAIN.format(detector.directory.parent.name)
     if not checks:
-        yield f"{detector.name}.jsonl: there are no records; {again}"
+        yield f"{detector.name}.jsonl: there are no records; {again.replace('it anew', 'them')}"
     faults: dict[str, list[CheckRecord]] = {}
     for check in checks:
         for fault in _faults(detector, check):

@@ -1,5 +1,6 @@
 """The detectors there are: detectors/<name>/detector.json, or that of any directory."""
 
+import ast
 from pathlib import Path
 
 from msgspec.structs import asdict
@@ -9,11 +10,14 @@ from runner.bugs.catalog import check, read_json
 from runner.errors import CatalogError, UsageError
 from runner.files.folders import check_links
 from runner.files.schema_errors import near
-from runner.files.untrusted import UnsafeError, shown
+from runner.files.untrusted import UnsafeError, read_bytes, shown
 
 # They look for something else, or know the published programs by heart: what they find tells how
 # easily it is found.
 NEGATIVE_CONTROLS = frozenset({"anomaly-mode", "memory", "releases", "torchfix"})
+# What the launcher looks for in the file of a monitor.
+ENTRIES = frozenset({"attach", "watch"})
+MAX_MONITOR_BYTES = 10_000_000
 
 
 def names(root: Path) -> list[str]:
@@ -52,6 +56,11 @@ def read(directory: Path) -> Detector:
         )
     if not (directory / detector.program).is_file():
         raise CatalogError(f"{path}: there is no {detector.program} beside it")
+    if detector.monitor and not _may_define_entry(directory / detector.monitor):
+        raise CatalogError(
+            f"{shown(directory / detector.monitor)}: defines neither attach nor watch, so it would "
+            "see nothing"
+        )
     return detector
 
 
@@ -60,3 +69,29 @@ def read_description(path: Path) -> Description:
     the key and the value.
     """
     return check(read_json(path, path.parent), Description, path)
+
+
+def _may_define_entry(path: Path) -> bool:
+    """Whether a monitor may define what the launcher calls.
+
+    A file that cannot be parsed may: each of its checks says what is wrong with it.
+    """
+    try:
+        nodes = list(ast.walk(ast.parse(read_bytes(path, MAX_MONITOR_BYTES))))
+    except (UnsafeError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    return any(not ENTRIES.isdisjoint(_names_in(node)) for node in nodes)
+
+
+def _names_in(node: ast.AST) -> tuple[str, ...]:
+    """The names that a node gives, or may give, to something."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Name(id=name):
+            return (name,)
+        case ast.alias(name="*"):
+            return tuple(ENTRIES)
+        case ast.alias(name=name, asname=other):
+            return (other or name,)
+        case ast.Constant(value=str(value)):
+            return (value,)
+    return ()

@@ -70,7 +70,7 @@ def _harm(root: Path, results: Path, seed: int) -> dict[Fault, bool]:
 
 
 def _judge(seed: int) -> str:
-    return f"`trainbugs evaluate DETECTOR --plant {seed}` judges them"
+    return f"`trainbugs evaluate --detector loss-rules --plant {seed}` judges them"
 
 
 def _check(candidate: Candidate, harm: dict[Fault, bool]) -> None:

@@ -35,7 +35,7 @@ from runner.sandbox import process
 from runner.sandbox.access import own_interpreter
 from runner.sandbox.isolation import isolation
 from runner.sandbox.process import Finished
-from runner.sandbox.streams import Streams, open_streams
+from runner.sandbox.streams import Streams
 
 # Seconds that an adapter may take beyond the time of its tool: to start, and to write its answer.
 GRACE_S = 30.0
@@ -79,17 +79,18 @@ class Adapter:
     trusted: bool = False
 
     def prepare(
-        self, programs: Sequence[ShownProgram], state: Path, on_wait: OnWait
+        self, programs: Sequence[ShownProgram], state: Path, streams: Streams, on_wait: OnWait
     ) -> tuple[Answer | None, float]:
         """Let the detector learn from clean runs, into `state`; returns why it failed, if so,
         and the seconds.
+
+        It writes to `streams`.
         """
         start = time.monotonic()
         try:
             state.mkdir(parents=True)
-            with open_streams(state.parent) as streams:
-                place = Place(state.with_name(f"{state.name}-work"), streams)
-                return self._prepare(programs, state, place, on_wait)
+            place = Place(state.with_name(f"{state.name}-work"), streams)
+            return self._prepare(programs, state, place, on_wait)
         except Exception as error:
             return broken_by(error), time.monotonic() - start
 

@@ -24,7 +24,10 @@ from runner.files.locks import WORK, TemporaryFolder
 from runner.files.trees import remove_tree
 from runner.progress.lines import Progress
 from runner.results.revision import find_revision
-from runner.sandbox.streams import open_streams
+from runner.sandbox.streams import end_of, open_streams
+
+# Of what a detector wrote to its standard error while it failed to learn.
+KEPT_STDERR_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,14 @@ class DetectorSettings:
 class Lesson:
     """What a detector learnt from references: a folder, or why it failed,
     and the seconds that it took.
+
+    `stderr`: where it failed, the end of what it wrote to its standard error.
     """
 
     state: Path
     failure: Answer | None
     seconds: float
+    stderr: bytes = b""
 
 
 class DetectorRun:
@@ -207,6 +213,8 @@ class DetectorRun:
             )
             state, learning_s = lesson.state, lesson.seconds
             if lesson.failure:
+                # The check has no other place in which the user could read it.
+                place.streams.stderr.write(lesson.stderr)
                 reason = f"prepare: {lesson.failure.reason}"
                 return Answer(lesson.failure.status, reason), Seconds(learning_s, 0.0, None)
         program = self._with_losses(program)
@@ -224,10 +232,12 @@ class DetectorRun:
         if not clean:
             return Lesson(state, Answer("tool_error", "no reference runs by itself"), 0.0)
         clean = [self._with_losses(reference) for reference in clean]
-        failure, seconds = self.adapter.prepare(
-            clean, state, lambda elapsed: report(lambda: "prepare")
-        )
-        return Lesson(state, failure, round(seconds, 3))
+        with open_streams(state.parent) as streams:
+            failure, seconds = self.adapter.prepare(
+                clean, state, streams, lambda elapsed: report(lambda: "prepare")
+            )
+            stderr = end_of(streams.stderr, KEPT_STDERR_BYTES) if failure else b""
+        return Lesson(state, failure, round(seconds, 3), stderr)
 
     def _with_losses(self, program: ShownProgram) -> ShownProgram:
         """The program, with its losses where the detector needs them."""

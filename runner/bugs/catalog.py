@@ -177,6 +177,11 @@ class Catalog:
             raise UsageError(f"{name} is no bug directory: it holds no config.json")
         if name.startswith((".", "/", "~")):
             return self.bug(name), parts
+        if parts and not near(first, self.ids()):
+            raise UsageError(
+                f"there is no bug {first!r}, and {name!r} is no bug directory; "
+                "`trainbugs list` shows all bugs"
+            )
         return self.bug(first), parts
 
 

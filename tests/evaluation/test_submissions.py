@@ -72,7 +72,8 @@ def test_a_record_that_does_not_count_is_named_once_with_the_remedy(copy, change
     changed_line(copy, **changes)
     (problem,) = [problem for problem in problems_of(copy) if words in problem]
     assert problem.endswith(
-        f"`trainbugs evaluate --detector {EXAMPLE} --update-expected` writes it anew"
+        f"`trainbugs evaluate --detector submissions/{EXAMPLE}/{EXAMPLE} --update-expected` "
+        "writes it anew"
     )
 
 
@@ -104,6 +105,19 @@ def test_a_detector_that_names_a_bug_will_be_asked_why(copy):
 def test_another_folder_is_no_submission(copy, tmp_path):
     with pytest.raises(UsageError, match="expected submissions/NAME in this clone"):
         check_submission(Catalog(ROOT), tmp_path / "detectors")
+
+
+@pytest.mark.parametrize("name", ["no-such", ".", "a/b"])
+def test_a_name_that_is_no_submission_is_refused(name):
+    with pytest.raises(UsageError, match="expected submissions/NAME in this clone"):
+        check_submission(Catalog(ROOT), ROOT / submissions.FOLDER / name)
+
+
+def test_it_is_looked_at_from_inside(cli, monkeypatch):
+    monkeypatch.setattr("trainbugs.api.load", lambda: Catalog(ROOT))
+    monkeypatch.chdir(ROOT / submissions.FOLDER / EXAMPLE)
+    _, out, _ = cli("submit", "--check", ".")
+    assert out.startswith(f"{EXAMPLE}: ")
 
 
 def test_they_are_scored_beside_the_committed_ones():

@@ -47,7 +47,7 @@ def test_a_directory_anywhere_is_a_detector(tmp_path):
         ({"adapter": "absent.py"}, "there is no absent.py"),
         (
             {"adapter": None},
-            "detector.json: adapter and monitor exclude each other; name one of them",
+            "detector.json: there is neither an adapter nor a monitor; name one of them",
         ),
         (
             {"monitor": "monitor.py"},
@@ -73,6 +73,10 @@ def test_a_directory_anywhere_is_a_detector(tmp_path):
             "default.minimum_severity: is 'fatal', expected one",
         ),
         ({"alarm_rules": {}}, "alarm_rules: is {}, expected `object` of length >= 1"),
+        (
+            {"adapter": None, "monitor": "monitor.py", "needs": ["in_process"]},
+            "monitor.py: defines neither attach nor watch",
+        ),
         ({"timeout_s": 0}, "timeout_s: is 0, expected `float` > 0"),
         ({"sauce": 1}, r"there is no key 'sauce' \(did you mean source\?\)"),
         ({"title": None}, "the key 'title' is missing"),
@@ -82,6 +86,25 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, changes, words):
     with pytest.raises(CatalogError, match=words) as error:
         detectors.read(write(tmp_path, **changes))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def attach(model, optimizer, emit): ...",
+        "if True:\n    def watch(program, emit): ...",
+        "watch = print",
+        "from sys import exit as attach",
+        "from other import *",
+        "globals()['watch'] = print",
+        "(",
+        "\0",
+    ],
+)
+def test_a_monitor_that_may_define_something_is_left_to_its_checks(tmp_path, text):
+    directory = write(tmp_path, adapter=None, monitor="monitor.py", needs=["in_process"])
+    (directory / "monitor.py").write_text(text)
+    assert detectors.read(directory).monitor == "monitor.py"
 
 
 def test_an_unknown_name_lists_the_known_ones(tmp_path):

@@ -75,6 +75,7 @@ def test_a_monitor_is_run_by_the_adapter_of_all_monitors(toy, make):
     described = json.loads((directory / "detector.json").read_text()) | {"needs": ["in_process"]}
     described["monitor"] = described.pop("adapter")
     (directory / "detector.json").write_text(json.dumps(described))
+    (directory / described["monitor"]).write_text("def attach(model, optimizer, emit): ...")
     record = evaluate(toy, directory).checks[0]
     # The toy's interpreter has no torch, which the launcher needs.
     assert record.status == "tool_error"

@@ -223,6 +223,20 @@ def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):
     assert result.checks[0].reason == "prepare: no reference runs by itself"
 
 
+def test_what_prepare_wrote_before_it_failed_is_kept_with_each_check(toy, tmp_path):
+    stops = """
+        def prepare(references, state):
+            raise RuntimeError("so")
+        main(lambda target, state: {"alarms": []}, prepare)
+    """
+    needs = {"needs": ["source", "reference_runs"], "references": ["same"]}
+    evaluate(toy, write_detector(tmp_path / "stops", stops, **needs), controls="none")
+    kept = list(tmp_path.rglob("stops/same/**/stderr"))
+    assert len(kept) == 2
+    for path in kept:
+        assert "in prepare" in path.read_text()
+
+
 @pytest.mark.parametrize(
     "error, status",
     [

@@ -57,8 +57,8 @@ def test_what_was_checked_before_a_script_or_a_parameter_changed_is_stale(
     assert status == 0, "stale records count"
     assert "0/2" in out, "stale records count"
     assert (
-        "1 of 2 records of controls are stale: their scripts have changed since; evaluate the "
-        "detectors anew" in err
+        "1 of 2 records of controls are stale, but count: their scripts have changed since; "
+        "evaluate the detectors anew" in err
     )
     described = json.loads((folder / "controls.json").read_text())
     described["controls"]["odd"]["parameters"]["num_epoch"] = 5

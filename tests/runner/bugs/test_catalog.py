@@ -226,6 +226,8 @@ def test_names_of_other_folders_in_a_results_folder_are_taken():
     [
         ("toy-2", "no bug 'toy-2' \\(did you mean Toy-1\\?\\)"),
         ("Nothing-99999", "no bug"),
+        ("my/own/bug", "no bug 'my', and 'my/own/bug' is no bug directory"),
+        ("toy-2/only", "no bug 'toy-2' \\(did you mean Toy-1\\?\\)"),
         ("Toy-1/other", "no case 'other'; expected one of only"),
         ("Toy-1/only/best", "no variant 'best'; expected one of buggy, fixed"),
         ("Toy-1/only/buggy/x", "too many parts"),

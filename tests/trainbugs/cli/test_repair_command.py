@@ -20,6 +20,14 @@ def exported(cli, toy, tmp_path, toy_environment):
     return tmp_path / "tasks"
 
 
+def test_a_second_export_keeps_the_key_of_the_first(cli, exported):
+    key = (exported / "key.json").read_text()
+    status, out, err = cli("repair", "export", "--out", str(exported))
+    assert (status, out) == (2, "")
+    assert "export to another folder" in err
+    assert (exported / "key.json").read_text() == key
+
+
 def task(folder):
     (line,) = (folder / "tasks.jsonl").read_text().splitlines()
     return json.loads(line)

@@ -37,6 +37,36 @@ def test_a_stranger_scores_answers_without_a_network(cli, exported, tmp_path):
     assert (score["paired"], score["pairs"]) == (1, 1)
 
 
+def test_a_second_export_keeps_the_key_of_the_first(cli, exported):
+    key = (exported / "key.json").read_text()
+    status, out, err = cli("review", "export", "--out", str(exported))
+    assert (status, out) == (2, "")
+    assert "export to another folder" in err
+    assert (exported / "key.json").read_text() == key
+
+
+def test_a_file_without_answers_overwrites_no_scores(cli, exported, tmp_path):
+    (tmp_path / "empty.jsonl").write_text("\n")
+    (tmp_path / "wrong.jsonl").write_text("{}\n")
+    (tmp_path / "reviews.json").write_text("earlier")
+    for name, expected in (("empty", "holds no answer"), ("wrong", "line 1")):
+        words = [str(tmp_path / f"{name}.jsonl"), "--key", str(exported / "key.json")]
+        status, _, err = cli("review", "import", *words, "--out", str(tmp_path))
+        assert status == 2
+        assert expected in err
+        assert len(err.splitlines()) == 1
+        assert (tmp_path / "reviews.json").read_text() == "earlier"
+
+
+def test_a_file_named_twice_is_refused(cli, exported, tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text("")
+    words = [str(path), f"{tmp_path}/./answers.jsonl", "--key", str(exported / "key.json")]
+    status, out, err = cli("review", "import", *words)
+    assert (status, out) == (2, "")
+    assert "answers.jsonl is named twice" in err
+
+
 def test_what_is_wrong_is_told_line_by_line_and_the_rest_is_scored(cli, exported, tmp_path):
     name = tasks(exported)[0]["id"]
     good = {"id": name, "model": "m", "suspicion": 3}
@@ -62,7 +92,10 @@ def test_what_is_wrong_is_told_line_by_line_and_the_rest_is_scored(cli, exported
             ["export", "--out", "x", "--perturb", "1", "--plant", "1"],
             "one of --perturb and --plant",
         ),
-        (["export", "--out", "x", "--plant", "1"], "nobody has judged"),
+        (
+            ["export", "--out", "x", "--plant", "1"],
+            "evaluate --detector loss-rules --plant 1` judges",
+        ),
         (["import", "a.jsonl", "--key", "missing.json"], "missing.json"),
     ],
 )

@@ -98,10 +98,11 @@ def manage_repairs(options: RepairOptions) -> ExitStatus:
 
 
 def _export(options: RepairOptions) -> ExitStatus:
-    from evaluation.exporting import KEY, TASKS
+    from evaluation.exporting import KEY, TASKS, refuse_known_key
     from evaluation.repair.tasks import repairable, write_tasks
 
     assert options.out is not None
+    refuse_known_key(options.out)
     catalog = api.load()
     targets, left_out = repairable(catalog)
     for line in left_out:

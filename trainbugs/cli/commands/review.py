@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import ResultsError, UsageError
+from runner.files.untrusted import shown
 from runner.plurals import counted
 from runner.progress.streams import message
 from runner.session.options import Options
@@ -105,12 +106,13 @@ def manage_reviews(options: ReviewOptions) -> ExitStatus:
 
 def _export(options: ReviewOptions) -> ExitStatus:
     from evaluation.catalog import controls
-    from evaluation.exporting import KEY, TASKS
+    from evaluation.exporting import KEY, TASKS, refuse_known_key
     from evaluation.records import rewritten_as
     from evaluation.review.planted import collect_planted
     from evaluation.review.tasks import collect_programs, write_tasks
 
     assert options.out is not None
+    refuse_known_key(options.out)
     catalog = api.load()
     known_controls = controls.load(catalog.root)
     if options.plant is None:
@@ -136,16 +138,26 @@ def _import(options: ReviewOptions) -> ExitStatus:
     from evaluation.review.tasks import read_review_key
 
     assert options.key is not None
+    _refuse_twins(options.answers)
     key = read_review_key(options.key)
     read = [_read(path, key.tasks) for path in options.answers]
     problems = [problem for part in read for problem in part.problems]
     for problem in problems:
         print(f"trainbugs: {message(problem)}", file=sys.stderr)
     answers = [answer for part in read for answer in part.answers]
+    if not answers and not problems:
+        raise ResultsError(f"{', '.join(map(shown, options.answers))}: holds no answer")
     threshold = THRESHOLD if options.threshold is None else options.threshold
     scores = score_reviews(key, answers, threshold)
     _show(scores, options)
     return INVALID if problems else SUCCESS
+
+
+def _refuse_twins(paths: "Sequence[Path]") -> None:
+    """Raise UsageError for a file that is named twice: its answers would count as two samples."""
+    for index, path in enumerate(paths):
+        if path.resolve() in {other.resolve() for other in paths[:index]}:
+            raise UsageError(f"{shown(path)} is named twice; leave it out once")
 
 
 def _read(path: Path, ids: "Collection[str]") -> "ReadAnswers":
@@ -169,7 +181,8 @@ def _show(scores: "Sequence[ReviewScore]", options: ReviewOptions) -> None:
     from runner.files.atomic import write_text
 
     document = {"schema": 1, "scores": msgspec.to_builtins(scores)}
-    if options.out is not None:
+    # A file of mere mistakes overwrites no scores.
+    if options.out is not None and scores:
         options.out.mkdir(parents=True, exist_ok=True)
         write_text(options.out / REVIEWS, json.dumps(document, indent=1) + "\n")
     if options.json:

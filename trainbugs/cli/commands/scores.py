@@ -231,8 +231,8 @@ def _print_stale(checks: "Sequence[CheckRecord]", root: Path) -> None:
     if stale:
         shown = sum(check.kind == CONTROL for check in checks)
         print(
-            f"{len(stale)} of {shown} records of controls are stale: their scripts have changed "
-            "since; evaluate the detectors anew",
+            f"{len(stale)} of {shown} records of controls are stale, but count: their scripts have "
+            "changed since; evaluate the detectors anew",
             file=sys.stderr,
         )
 

@@ -44,7 +44,7 @@ def check_submitted(options: SubmitOptions) -> ExitStatus:
     if options.json:
         print_json({"problems": findings.problems, "notes": findings.notes})
     else:
-        name = options.check.name
+        name = options.check.resolve().name
         state = "ready to be submitted" if not findings.problems else "not ready"
         lines = [f"{name}: {state}", *(f"problem: {problem}" for problem in findings.problems)]
         lines += [f"note: {note}" for note in findings.notes]
