@@ -91,6 +91,8 @@ def hide_from_warnings() -> None:
         level = 1 + stacklevel + foreign_frames(sys._getframe(1), stacklevel)
         bare(message, category, level, source, **options)
 
+    # Dynamo cannot look into it, as it cannot into the bare one, and would warn of that.
+    warn._torchdynamo_disable = True  # type: ignore[attr-defined]
     warnings.warn = warn
 
 
