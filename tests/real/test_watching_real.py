@@ -105,6 +105,12 @@ CELLS = """
         "    for _ in range(5):\\n"
         "        model(torch.randn(8, 4)).square().mean().backward()\\n"
         "        optimizer.step()",
+        "with trainbugs_watch.watching() as silenced:\\n"
+        "    for _ in range(5):\\n"
+        "        model(torch.randn(8, 4)).square().mean().backward()"
+        "  # trainbugs: ignore[stale-gradients]\\n"
+        "        optimizer.step()",
+        "print(silenced.audible.broken)",
         "print(watched.report.broken[0].file, watched.report.broken[0].line)",
     ]
     for cell in cells:
@@ -239,6 +245,52 @@ def test_the_script_is_watched_as_a_whole_too(user):
     assert err.count("  File ") == 1
 
 
+WARNS = """
+    import pathlib
+    torch.optim.SGD([torch.zeros(1)], lr=0.1)
+    print(pathlib.Path(__file__).is_absolute())
+    first = nn.functional.mse_loss(torch.zeros(4, 1), torch.zeros(4))
+    second = nn.functional.mse_loss(torch.zeros(4, 1), torch.zeros(4))
+    torch.zeros(3).view(5)
+"""
+
+
+def test_the_script_warns_and_crashes_as_it_does_alone(user):
+    status, out, alone = user.run(WARNS)
+    assert (status, out, alone.count("Using a target size")) == (1, "True\n", 2)
+    status, out, err = user.run(WARNS, by=[user.bin / "python", "-m", "trainbugs_watch"])
+    assert (status, out) == (1, "True\n")
+    told = [line for line in err.splitlines() if not line.startswith("trainbugs:")]
+    assert told == alone.splitlines()
+
+
+def test_a_name_that_no_invariant_has_is_one_line(user):
+    line = "trainbugs: there is no invariant 'clips'; did you mean clip?"
+    by = [user.bin / "python", "-m", "trainbugs_watch", "--ignore", "clips"]
+    assert user.run("", by=by) == (2, "", f"{line}\n")
+    pytest_command = [user.bin / "python", "-m", "pytest", "-p", "no:cacheprovider", "--trainbugs"]
+    status, out, _ = user.run(TESTS, by=[*pytest_command, "--trainbugs-ignore", "clips"])
+    assert status == 4
+    assert out.count("there is no invariant") == 1
+    assert line in out
+
+
+@pytest.mark.parametrize(
+    "by, option",
+    [(["trainbugs_watch"], "--ignore"), (["pytest", "--trainbugs"], "--trainbugs-ignore")],
+)
+def test_the_last_column_is_an_option_where_there_is_one(user, by, option):
+    wrong = """
+        def test_wrong():
+            model = nn.Linear(4, 1)
+            fit(model, torch.optim.SGD(model.parameters(), lr=0.1), clear=False)
+
+        test_wrong()
+    """
+    _, out, err = user.run(wrong, by=[user.bin / "python", "-m", *by])
+    assert f"  {option} stale-gradients\n" in out + err
+
+
 @pytest.fixture(scope="module")
 def with_libraries(user, request):
     if not request.config.getoption("full_proof"):
@@ -250,7 +302,7 @@ def with_libraries(user, request):
 def test_a_cell_of_a_notebook_has_its_number(with_libraries):
     status, out, err = with_libraries.run(CELLS)
     assert status == 0, err
-    assert out.endswith("In [3] 3\n")
+    assert out.endswith("()\nIn [3] 3\n")
 
 
 @pytest.mark.parametrize("words, broken", [(["right"], []), ([], ["stale-gradients"])])

@@ -24,15 +24,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not options.module and not Path(options.script).is_file():
         print(f"trainbugs: {options.script}: there is no such script", file=sys.stderr)
         sys.exit(USAGE)
-    watched = Watching(ignore=options.ignore, light=options.light)
+    watched = Watching(options.ignore, options.light, silencer="--ignore {}")
     sys.argv = [options.script, *options.arguments]
     sys.path[0] = str(Path.cwd() if options.module else Path(options.script).resolve().parent)
-    watched.start()
+    try:
+        watched.start()
+    except ValueError as error:
+        print(f"trainbugs: {error}", file=sys.stderr)
+        sys.exit(USAGE)
     try:
         if options.module:
             runpy.run_module(options.script, run_name="__main__", alter_sys=True)
         else:
-            runpy.run_path(options.script, run_name="__main__")
+            # Python gives a script the whole of its path, by which it may find its files.
+            runpy.run_path(str(Path(options.script).absolute()), run_name="__main__")
     except BaseException:
         hide_from_tracebacks()
         raise

@@ -4,7 +4,9 @@ in once, and each watching that follows uses them.
 
 from __future__ import annotations
 
+import difflib
 import gc
+import linecache
 import os
 import runpy
 import sys
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.watching.in_process import places
+from evaluation.watching.in_process.start import hide_from_warnings
 
 # The launcher's name as a package, which __main__.py of it gives.
 LAUNCHER = "trainbugs_launcher"
@@ -32,6 +35,7 @@ class Engine:
         self._sanitizer = self._sessions.load(str(places.sanitizer() / "monitor.py"))
         self._session: Any = None
         self.active = False
+        hide_from_warnings()
 
     def start(self, settings: Mapping[str, Any]) -> Any:
         """Begin to watch; returns the recorder, which keeps what is seen."""
@@ -52,7 +56,11 @@ class Engine:
         known = [invariant.NAME for invariant in self._sanitizer.ALL]
         for name in names:
             if name not in known:
-                raise ValueError(f"there is no invariant {name!r}; there are {', '.join(known)}")
+                near = difflib.get_close_matches(name, known)
+                hint = f"there are {', '.join(known)}"
+                if near:
+                    hint = f"did you mean {' or '.join(near)}?"
+                raise ValueError(f"there is no invariant {name!r}; {hint}")
 
     def adopt(self, optimizers: Sequence[Any], modules: Sequence[Any]) -> None:
         """Watch optimizers and modules that were made before."""
@@ -149,7 +157,11 @@ def shown_place(path: str) -> str:
     """
     cell = _cell_number(path)
     if cell is not None:
-        return CELL.format(cell)
+        name = CELL.format(cell)
+        # A comment in its line is looked for by this name.
+        entry = (0, None, linecache.getlines(path), name)
+        linecache.cache[str(Path(name).absolute())] = entry
+        return name
     absolute = os.path.realpath(path)
     working = os.path.realpath(Path.cwd()) + os.sep
     return absolute[len(working) :] if absolute.startswith(working) else absolute

@@ -57,7 +57,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def _begin(config: pytest.Config) -> Any:
-    """A watching that has begun; it keeps its text to itself."""
+    """A watching that has begun; it keeps its text to itself.
+
+    Ends pytest where an invariant that is to be ignored has another name.
+    """
     # torch takes seconds to import: only where something is watched.
     from evaluation.watching.in_process.engine import live_objects
     from evaluation.watching.in_process.watching import Watching
@@ -66,8 +69,12 @@ def _begin(config: pytest.Config) -> Any:
         ignore=config.getoption("--trainbugs-ignore"),
         light=config.getoption("--trainbugs-light"),
         stream=io.StringIO(),
+        silencer="--trainbugs-ignore {}",
     )
-    watched.start(*live_objects())
+    try:
+        watched.start(*live_objects())
+    except ValueError as error:
+        pytest.exit(f"trainbugs: {error}", pytest.ExitCode.USAGE_ERROR)
     return watched
 
 

@@ -1,5 +1,5 @@
-"""Starts the kit's launcher, and takes its frames out of what Python tells of the user's program:
-out of tracebacks, and out of the places of warnings.
+"""Starts the kit's launcher, and takes its frames and the sanitizer's out of what Python tells of
+the user's program: out of tracebacks, and out of the places of warnings.
 
 `python start.py OUT.json ... SCRIPT.py`, with the arguments of the launcher.
 """
@@ -15,9 +15,15 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 KIT = HERE.parents[1] / "kit"
+# As `places` has them, which is not imported: this file also runs as a script.
+SANITIZERS = (
+    f"{HERE.parent}/sanitizer/",
+    f"{HERE.parents[2]}/detectors/sanitizer/",
+    f"{HERE.parents[2]}/trainbugs/detectors/sanitizer/",
+)
 # How the file names of frames begin that are not the program's; in the small wheel the launcher
-# lies beside this folder.
-OURS = (f"{KIT}/", f"{HERE}/", f"{HERE.parent}/launcher/")
+# and the sanitizer lie beside this folder.
+OURS = (f"{KIT}/", f"{HERE}/", f"{HERE.parent}/launcher/", *SANITIZERS)
 FOREIGN = (*OURS, f"{HERE.parent}/__main__.py", __file__, "<frozen runpy>", runpy.__file__)
 
 
@@ -73,7 +79,7 @@ def without_foreign_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 def hide_from_warnings() -> None:
-    """Let a warning name the place that it names without the launcher.
+    """Let a warning name the place that it names without the launcher and the sanitizer.
 
     Python shows a warning once for each place, so that it also comes as often.
     """
@@ -85,11 +91,13 @@ def hide_from_warnings() -> None:
         level = 1 + stacklevel + foreign_frames(sys._getframe(1), stacklevel)
         bare(message, category, level, source, **options)
 
+    # Dynamo cannot look into it, as it cannot into the bare one, and would warn of that.
+    warn._torchdynamo_disable = True  # type: ignore[attr-defined]
     warnings.warn = warn
 
 
 def foreign_frames(frame: FrameType | None, stacklevel: int) -> int:
-    """How many frames of the launcher lie between a frame and its caller of this level."""
+    """How many frames of ours lie between a frame and its caller of this level."""
     count = 0
     while frame is not None and stacklevel > 0:
         is_foreign = frame.f_code.co_filename.startswith(FOREIGN)

@@ -12,28 +12,31 @@ from evaluation.watching.wording import HEADING, entries, summary
 NAME = "trainbugs"
 WIDTH = 120
 GAP = "  "
+# How a program silences an invariant.
+ARGUMENT = "ignore={!r}"
 
 
-def report_text(silencing: Silencing, ignored: Sequence[str], with_advice: bool) -> str:
-    """The lines that tell a report."""
+def report_text(
+    silencing: Silencing, ignored: Sequence[str], with_advice: bool, silencer: str = ARGUMENT
+) -> str:
+    """The lines that tell a report; `silencer` is what silences an invariant, to be formatted."""
     report = silencing.audible
     lines = [f"{NAME}: {summary(silencing, ignored)}"]
-    lines += _table(report.broken, silencing.folder)
+    lines += _table(report.broken, silencing.folder, silencer)
     if with_advice and report.advice:
         lines.append(f"{NAME}: advice, for what it names may be meant:")
-        lines += _table(report.advice, silencing.folder)
+        lines += _table(report.advice, silencing.folder, silencer)
     lines += [f"{NAME}: a fault of the sanitizer: {failure}" for failure in report.failures]
     return "\n".join(lines)
 
 
-def _table(alarms: Sequence[WatchedAlarm], folder: str) -> Iterator[str]:
+def _table(alarms: Sequence[WatchedAlarm], folder: str, silencer: str) -> Iterator[str]:
     """A table with a text below each row."""
     if not alarms:
         return
     rows = entries(alarms, folder)
-    # In a program `--ignore` is an argument.
     cells = [
-        (*entry.row[:-1], f"ignore={alarm.code!r}")
+        (*entry.row[:-1], silencer.format(alarm.code))
         for entry, alarm in zip(rows, alarms, strict=True)
     ]
     widths = [max(map(len, column)) for column in zip(HEADING, *cells, strict=True)]

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from evaluation.watching.in_process.engine import engine, is_watched_from_outside, live_objects
-from evaluation.watching.in_process.text import report_text
+from evaluation.watching.in_process.text import ARGUMENT, report_text
 from evaluation.watching.report import WatchedAlarm, WatchReport
 from evaluation.watching.silencing import Silencing
 
@@ -38,10 +38,11 @@ class Watching:
         info: bool = True,
         strict: bool = False,
         stream: TextIO | None = None,
+        silencer: str = ARGUMENT,
     ) -> None:
         self.ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
         self.light, self.info, self.strict = light, info, strict
-        self._stream = stream
+        self._stream, self._silencer = stream, silencer
         self._recorder: Any = None
         self._started = 0.0
         self.report: WatchReport | None = None
@@ -111,7 +112,7 @@ class Watching:
         """What was seen, for a person; empty where there is no report."""
         if self.report is None:
             return ""
-        return report_text(Silencing(self.report, ""), self.ignore, self.info)
+        return report_text(Silencing(self.report, ""), self.ignore, self.info, self._silencer)
 
 
 def watching(

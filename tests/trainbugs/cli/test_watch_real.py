@@ -36,6 +36,10 @@ MAIN = {
     "deep": "class Model(nn.Linear):\n    def forward(self, points):\n        {}['mine']\n"
     "model = Model(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
     "model(torch.randn(2, 2))\n",
+    "discards": "torch.optim.SGD([torch.zeros(1)], lr=0.1)\n"
+    "nn.functional.mse_loss(torch.zeros(4, 1), torch.zeros(4))\n"
+    "nn.functional.mse_loss(torch.zeros(4, 1), torch.zeros(4))\n"
+    "torch.zeros(3).view(5)\n",
     "warns": "import warnings\n"
     "class Model(nn.Linear):\n    def forward(self, points):\n"
     "        warnings.warn('in forward', stacklevel=1)\n"
@@ -120,10 +124,11 @@ def test_a_traceback_has_no_frame_of_the_launcher(watch, torch_python, tmp_path)
     assert traceback.replace(f"{tmp_path}/", "") == alone.replace(f"{tmp_path}/", "")
 
 
-def test_warnings_come_as_they_come_alone(watch, torch_python, tmp_path):
-    err = watch("warns")[2]
+@pytest.mark.parametrize("name", ["warns", "discards"])
+def test_warnings_come_as_they_come_alone(watch, torch_python, tmp_path, name):
+    err = watch(name)[2]
     alone = subprocess.run(
-        [torch_python, "warns.py"], cwd=tmp_path, text=True, stderr=subprocess.PIPE, check=False
+        [torch_python, f"{name}.py"], cwd=tmp_path, text=True, stderr=subprocess.PIPE, check=False
     ).stderr
     assert alone.count("Using a target size") == 2
     warned = err.partition("trainbugs watch:")[0]

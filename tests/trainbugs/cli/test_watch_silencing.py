@@ -122,3 +122,13 @@ def test_the_documents_say_what_silences(watch, fake, program, tmp_path):
     log = json.loads((tmp_path / "o.sarif").read_text())
     assert log["runs"][0]["results"][0]["suppressions"] == [{"kind": "inSource"}]
     assert ElementTree.parse(tmp_path / "o.xml").getroot().findall(".//failure") == []
+
+
+def test_a_rank_that_is_not_the_first_writes_no_file(watch, fake, program, tmp_path):
+    program("")
+    (tmp_path / "base.json").write_text("the first rank's")
+    fake.leaves([{}], told_elsewhere=True)
+    files = ["--baseline", "base.json", "--write-baseline", "--sarif", "a.sarif"]
+    assert watch(*files, "train.py") == (0, "", "")
+    assert (tmp_path / "base.json").read_text() == "the first rank's"
+    assert not (tmp_path / "a.sarif").exists()

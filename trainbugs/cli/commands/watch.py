@@ -180,6 +180,9 @@ def watch_program(options: WatchOptions) -> ExitStatus:
     watched = _watched(options)
     returned, report = program.run(watched)
     status = 128 - returned if returned < 0 else returned
+    if report and report.told_elsewhere:
+        # The first rank writes the files, too: they are the same for all ranks.
+        return _exit_status(status, report)
     silencing = Silencing(report, watched.folder, marks) if report else None
     if silencing is None:
         _say(f"{_end_of_program(returned)}, without a report: nothing is known of what was seen")
@@ -277,8 +280,6 @@ def _print_report(silencing: "Silencing", watched: "Watched", with_advice: bool)
     from evaluation.watching.wording import summary
 
     report = silencing.audible
-    if report.told_elsewhere:
-        return
     _say(summary(silencing, watched.ignore))
     _print_table(report.broken, watched)
     if with_advice and report.advice:
