@@ -17,6 +17,7 @@ from runner.bugs.catalog import load_bug, read_json
 from runner.environments.manifest import MANIFEST
 from runner.errors import CatalogError, UsageError
 from runner.files import untrusted
+from runner.files.schema_errors import near
 
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s\\;]+)", re.MULTILINE)
 DESCRIPTION = "trainbugs.json"
@@ -150,11 +151,15 @@ def load(root: Path, name: str) -> Environment:
         return brought(load_bug(Path(name).parent))
     directory = root / "environments" / name
     if Path(name).name != name or name == ".." or not (directory / LOCK).exists():
-        raise UsageError(
-            f"there is no environment {name!r}; expected one of "
-            f"{', '.join(names(root)) or '(none)'}"
-        )
+        raise unknown(root, name)
     return read(name, directory)
+
+
+def unknown(root: Path, name: str) -> UsageError:
+    """The error of a name that no environment under `root` has, with what may be meant."""
+    return UsageError(
+        f"there is no environment {name!r}{near(name, names(root))}; `trainbugs env list` shows all"
+    )
 
 
 def brought(bug: Bug) -> Environment:
@@ -187,6 +192,12 @@ def read(name: str, directory: Path, within: Path | None = None) -> Environment:
     Also raises it for a link that leads out of the directory, or out of the folder `within`.
     """
     within = within or directory
+    missing = [file for file in FILES if not (directory / file).exists()]
+    if missing:
+        raise CatalogError(
+            f"{untrusted.shown(directory)}: lacks {', '.join(missing)}; docs/contributing-bugs.md "
+            "shows how to make the files of an environment"
+        )
     lock, python = _text(directory / LOCK, within), _text(directory / PYTHON, within).strip()
     if not VERSION.fullmatch(python):
         raise CatalogError(

@@ -54,7 +54,7 @@ def test_env_takes_the_directory_and_names_commands_that_work(outside, cli):
     assert "bug-Mine-1" in out
     assert f"no; `trainbugs env build {outside}`" in out
     assert f"not built; `trainbugs env build {outside}`" in cli("env", "check", outside)[1]
-    assert cli("env", "build", outside)[0] == 0
+    assert ", no torch)\n" in cli("env", "build", outside)[1]
     assert cli("env", "check", outside)[:2] == (0, "bug-Mine-1: as its lock says\n")
     changed = next(
         spec.find(spec.brought(load_bug(outside))).directory.rglob("toypackage/__init__.py")
@@ -67,12 +67,23 @@ def test_env_takes_the_directory_and_names_commands_that_work(outside, cli):
     assert cli("env", "remove", outside)[1].startswith("bug-Mine-1: removed")
 
 
+def test_missing_files_are_named_together(outside, cli):
+    (outside / "environment" / "environment.json").unlink()
+    (outside / "environment" / ".python-version").unlink()
+    status, _, err = cli("env", "build", outside)
+    assert status == 2
+    assert f"{outside / 'environment'}: lacks .python-version, environment.json; docs/" in err
+
+
 def test_a_bug_without_one_says_where_it_runs(toy, toy_environment, cli):
     assert (
         "Toy-1 brings no environment, it runs in toy; name that one"
         in cli("env", "build", "Toy-1")[2]
     )
-    assert "no environment 'nothing'; expected one of toy" in cli("env", "build", "nothing")[2]
+    assert (
+        "no environment 'nothing'; `trainbugs env list` shows all"
+        in cli("env", "build", "nothing")[2]
+    )
 
 
 def test_checkout_and_why_use_it(outside, cli):
@@ -107,7 +118,7 @@ def test_validate_judges_its_records_by_its_lock(outside, toy, cli):
     assert any("another lock" in problem for problem in problems(outside, toy.root))
     shutil.rmtree(outside / "environment")
     assert any(
-        "environment/requirements.txt: cannot be read" in problem
+        "/environment: lacks requirements.txt, " in problem
         for problem in problems(outside, toy.root)
     )
 

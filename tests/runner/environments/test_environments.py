@@ -299,14 +299,16 @@ def test_a_failed_import_of_torch_is_broken(tmp_path, monkeypatch):
 
 
 def test_unknown_and_malformed_environments(toy, toy_environment):
-    with pytest.raises(UsageError, match="no environment 'torch-9'; expected one of toy"):
-        spec.load(toy.root, "torch-9")
+    with pytest.raises(
+        UsageError, match="no environment 'toi' .did you mean toy.*; `trainbugs env"
+    ):
+        spec.load(toy.root, "toi")
     (toy_environment / "environment.json").write_text('{"disk_gb": "5"}')
     with pytest.raises(CatalogError, match="disk_gb is '5', expected a number"):
         load(toy)
     (toy_environment / "environment.json").write_text('{"disk_gb": 5}')
     (toy_environment / ".python-version").unlink()
-    with pytest.raises(CatalogError, match="python-version: cannot be read"):
+    with pytest.raises(CatalogError, match="toy: lacks .python-version; docs/"):
         load(toy)
 
 

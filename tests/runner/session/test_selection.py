@@ -317,7 +317,10 @@ def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
             ["list", "--needs", "gpu", "--max-seconds", "3", "--markdown"],
             "--needs 'gpu' (expected one of none) and --max",
         ),
-        (["new", "New-1", "--environment", "x"], "no environment 'x'; expected one of toy"),
+        (
+            ["new", "New-1", "--environment", "x"],
+            "no environment 'x'; `trainbugs env list` shows all",
+        ),
         (
             ["new", "New-1", "--environment", "toy", "--directory", "/proc/none"],
             "cannot be written",

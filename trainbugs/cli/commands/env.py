@@ -145,7 +145,8 @@ def _build(environments: "Sequence[Environment]", options: EnvOptions) -> ExitSt
     progress, trust = on_stderr(options.quiet), options.trust_environments
     for environment in environments:
         built = build(environment, progress, options.torch_backend, options.force, trust=trust)
-        versions = f"Python {built.python_version}, torch {built.torch_version}"
+        torch = f"torch {built.torch_version}" if built.torch_version else "no torch"
+        versions = f"Python {built.python_version}, {torch}"
         print(f"{environment.name}: {built.directory} ({versions})")
     return SUCCESS
 
