@@ -209,12 +209,22 @@ def against(
     detectors = (*mine, *other_names) if other_names else ()
     evaluation = _select(source, detectors, **selection)
     _warn(evaluation.records.problems)
-    absent = sorted(set(mine) - set(evaluation.outcomes.detector))
-    if absent or not mine:
-        raise UsageError(
-            f"there are no records of {', '.join(absent) or 'a detector of yours'} in {source!r}"
-        )
+    _refuse_absent(mine, set(evaluation.outcomes.detector))
     return compare_against(evaluation.outcomes, evaluation.scores(), mine)
+
+
+def _refuse_absent(mine: Sequence[str], recorded: set[str]) -> None:
+    """Raise UsageError for names that have no records, with what may be meant, and for no name."""
+    from runner.files.schema_errors import near
+
+    if not mine:
+        raise UsageError("name a detector of yours first: trainbugs.against('NAME')")
+    absent = [f"{name}{near(name, recorded)}" for name in sorted({*mine} - recorded)]
+    if absent:
+        raise UsageError(
+            f"there are no records of {', '.join(absent)}; `trainbugs evaluate` makes some, and "
+            "folder= names their folder"
+        )
 
 
 def plot_detectors(

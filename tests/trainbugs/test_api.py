@@ -362,3 +362,11 @@ def test_what_the_texts_say(toy):
     alone = toy.run("Toy-1/only/buggy")
     assert repr(alone.target) == "Target('Toy-1/only', buggy)"
     assert repr(alone.verdict) == "Verdict('Toy-1/only', no verdict, 2 checks)"
+
+
+def test_against_says_what_a_name_may_mean():
+    expected = "no records of api-sequenc .did you mean api-sequence.*; `trainbugs evaluate` makes"
+    with pytest.raises(UsageError, match=expected):
+        trainbugs.against("api-sequenc", source="expected")
+    with pytest.raises(UsageError, match="name a detector of yours first"):
+        trainbugs.against(source="expected")
