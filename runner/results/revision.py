@@ -12,6 +12,7 @@ from runner.results.git_checkout import UnreadableError, find_checkout
 
 # What no run reads of a bug or a detector.
 NOT_RUN = ("expected", "README.md")
+NOT_RUN_OF_BUGS = (*NOT_RUN, "studies")
 
 
 def find_revision(directory: Path, not_run: Sequence[str] = NOT_RUN) -> str | None:

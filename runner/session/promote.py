@@ -16,6 +16,7 @@ from runner.files.trees import remove_tree
 from runner.files.untrusted import without_folders
 from runner.results.expected import CUDA, VERSIONS, expected_path, version_path, version_records
 from runner.results.record import RunRecord, encode
+from runner.results.revision import NOT_RUN_OF_BUGS, find_revision
 from runner.session.version_sweep import BugVersions
 from runner.verdicts.outcome import Outcome
 from runner.verdicts.verdict import REPRODUCED
@@ -33,6 +34,18 @@ def refuse_installed(command: str, directories: Iterable[Path]) -> None:
         if root is not None and directory.is_relative_to(root):
             raise UsageError(
                 f"{command} needs a checkout: {directory} is part of the installed package"
+            )
+
+
+def refuse_uncommitted(bugs: Iterable[Bug]) -> None:
+    """Raise UsageError for the first of the bugs whose runs that begin now could not be kept: its
+    files are not committed.
+    """
+    for bug in bugs:
+        if (find_revision(bug.directory, NOT_RUN_OF_BUGS) or "").endswith("-dirty"):
+            raise UsageError(
+                f"{bug.id}: files of the bug are not committed, and expected records are made of "
+                "committed ones; commit, and run it again"
             )
 
 

@@ -24,7 +24,7 @@ from runner.progress.lines import Progress
 from runner.progress.stopwatch import Stopwatch
 from runner.results.expected import expected_records, upstream_records
 from runner.results.record import RunRecord
-from runner.results.revision import NOT_RUN, find_revision
+from runner.results.revision import NOT_RUN_OF_BUGS, find_revision
 from runner.results.store import Store
 from runner.sandbox.isolation import isolation, weakness
 from runner.session.forecast import forecast
@@ -172,7 +172,7 @@ class Session:
         options, case = self.options, target.case
         self._refuse_impossible(target)
         self.store.reserve(self.catalog, target.bug)
-        revision = find_revision(target.bug.directory, (*NOT_RUN, "studies"))
+        revision = find_revision(target.bug.directory, NOT_RUN_OF_BUGS)
         scripts = {
             name: read_scripts(target.bug, case.program.variants[name], options.inject)
             for name in target.variants

@@ -18,6 +18,7 @@ import pytest
 from support.meeting import meanwhile
 from support.processes import is_alive, wait_until
 from support.records import as_pinned
+from support.repositories import commit, git
 from support.toy import OWN_PYTHON, PYTHON, SCRIPT, alone, toy_config
 
 from runner.files.locks import CLAIMS
@@ -330,6 +331,21 @@ def test_run_in_a_pinned_environment_and_update_expected(cli, toy, toy_environme
     assert cli("validate", toy.directory)[0] == 1
 
 
+def test_what_is_not_committed_cannot_become_expected_and_is_not_run(cli, toy, toy_environment):
+    git(toy.root, "init", "-q")
+    commit(toy.root)
+    with (toy.directory / "buggy.py").open("a") as file:
+        file.write("# not committed\n")
+    status, out, err = cli("run", "Toy-1", "--force", "--update-expected")
+    assert (status, out) == (2, "")
+    assert err == (
+        "trainbugs: Toy-1: files of the bug are not committed, and expected records are made of "
+        "committed ones; commit, and run it again\n"
+    )
+    commit(toy.root)
+    assert "expected records: 4 written" in cli("run", "Toy-1", "--force", "--update-expected")[1]
+
+
 def test_env(cli, toy, toy_environment):
     assert "no; `trainbugs env build toy`" in cli("env", "list")[1]
     status, out, _ = cli("env", "check")
@@ -388,10 +404,13 @@ def test_checkout(cli, toy_environment):
             ["run", "Toy-1", "--python", "/no/python"],
             "/no/python: not a usable Python: /no/python: cannot be started",
         ),
-        (["run", "Toy-1", "--environment", "x"], "no environment 'x'; expected one of"),
+        (
+            ["run", "Toy-1", "--environment", "x"],
+            "no environment 'x'; `trainbugs env list` shows all",
+        ),
         (["run", "Toy-1", "--environment", "x", *OWN_PYTHON], "exclude each other"),
         (["env", "remove", "toy", "--torch-backend", "cpu"], "no environment 'toy'"),
-        (["run", "Toy-1"], "no environment 'toy'; expected one of (none)"),
+        (["run", "Toy-1"], "no environment 'toy'; `trainbugs env list` shows all"),
         (["run", "Toy-1", "--device", "cuda", *OWN_PYTHON], "has no torch; try --device cpu"),
         (["figures", "--format", "gif"], "invalid choice: 'gif'"),
         (["figures", "Nothing"], "no bug 'Nothing'"),

@@ -180,7 +180,7 @@ def run_bugs(options: RunOptions) -> ExitStatus:
 def _select(options: RunOptions, catalog: "Catalog", progress: "Progress") -> "list[Target]":
     """The targets to run; those that are left out are noted."""
     from runner.bugs.catalog import with_upstream
-    from runner.session.promote import refuse_installed
+    from runner.session.promote import refuse_installed, refuse_uncommitted
     from runner.session.selection import draw_sample, to_run
 
     options.check_targets()
@@ -191,6 +191,8 @@ def _select(options: RunOptions, catalog: "Catalog", progress: "Progress") -> "l
         targets = [with_upstream(target) for target in targets]
     if options.update_expected:
         refuse_installed("--update-expected", (target.bug.directory for target in targets))
+        if options.session.force:
+            refuse_uncommitted(target.bug for target in targets)
     for note in notes:
         progress.note(note)
     return targets
