@@ -35,7 +35,7 @@ def choose(interpreter: Path | None) -> WatchedInterpreter:
     raises UsageError where none has torch 2.0.
     """
     if interpreter is not None:
-        return _checked(str(interpreter), torch_of(str(interpreter)))
+        return _checked(str(interpreter), _torch_of_named(str(interpreter)))
     candidates = list(dict.fromkeys(filter(None, [shutil.which("python3"), sys.executable])))
     for path in candidates:
         try:
@@ -57,6 +57,29 @@ def torch_of(path: str) -> str | None:
     # A version manager chooses by the working directory.
     output = process.output([path, "-c", PROBE], env=os.environ, cwd=Path.cwd())
     return process.last_line(output) or None
+
+
+def _torch_of_named(path: str) -> str | None:
+    """As `torch_of`; says so if what the user named is no Python.
+
+    Such a program would repeat all of PROBE in its complaint.
+    """
+    try:
+        return torch_of(path)
+    except ProcessError as error:
+        if shutil.which(path) is None or _is_python(path):
+            raise
+        raise UsageError(
+            f"{path}: not a usable Python; name an interpreter that has torch, --python"
+        ) from error
+
+
+def _is_python(path: str) -> bool:
+    try:
+        said = process.output([path, "-c", "print(6 * 7)"], env=os.environ, cwd=Path.cwd())
+    except ProcessError:
+        return False
+    return process.last_line(said) == "42"
 
 
 def _checked(path: str, version: str | None) -> WatchedInterpreter:

@@ -227,6 +227,10 @@ def test_list(watch):
         (["--sarif", "no/o.sarif", "train.py"], "--sarif no/o.sarif: expected the name of a file"),
         (["--json", "bin", "train.py"], "--json bin: expected the name of a file"),
         (["--python", "nowhere", "train.py"], "nowhere: cannot be started"),
+        (
+            ["--python", "/bin/ls", "train.py"],
+            "/bin/ls: not a usable Python; name an interpreter that has torch, --python\n",
+        ),
         (["--nonsense", "train.py"], "unrecognized"),
     ],
 )
