@@ -42,10 +42,7 @@ def new(name: str, directory: Path, root: Path, environment_name: str) -> list[P
         raise UsageError(f"{name!r} is taken, for a folder of results; choose another ID")
     environments = spec.names(root)
     if environment_name not in environments:
-        raise UsageError(
-            f"there is no environment {environment_name!r}; expected one of "
-            f"{', '.join(environments)}"
-        )
+        raise spec.unknown(environment_name, environments)
     if directory.exists():
         raise UsageError(f"{directory} is there already; name another ID, or another directory")
     sources = {"README.md": "README.md", "config.json": "config.json"}
