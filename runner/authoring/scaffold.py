@@ -40,8 +40,9 @@ def new(name: str, directory: Path, root: Path, environment_name: str) -> list[P
         )
     if name in RESERVED_IDS:
         raise UsageError(f"{name!r} is taken, for a folder of results; choose another ID")
-    if environment_name not in spec.names(root):
-        raise spec.unknown(root, environment_name)
+    environments = spec.names(root)
+    if environment_name not in environments:
+        raise spec.unknown(environment_name, environments)
     if directory.exists():
         raise UsageError(f"{directory} is there already; name another ID, or another directory")
     sources = {"README.md": "README.md", "config.json": "config.json"}

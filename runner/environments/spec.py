@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +25,8 @@ DESCRIPTION = "trainbugs.json"
 LOCK, PYTHON = "requirements.txt", ".python-version"
 DISK = "environment.json"
 FILES = (LOCK, PYTHON, DISK)
+# A message lists so many names at most.
+FEW = 15
 MAX_BYTES = 1_000_000
 MAX_LOCK_BYTES = 1_000_000
 VERSION = re.compile(r"3\.[0-9]{1,2}(\.[0-9]{1,2})?")
@@ -151,14 +154,21 @@ def load(root: Path, name: str) -> Environment:
         return brought(load_bug(Path(name).parent))
     directory = root / "environments" / name
     if Path(name).name != name or name == ".." or not (directory / LOCK).exists():
-        raise unknown(root, name)
+        raise unknown(name, names(root))
     return read(name, directory)
 
 
-def unknown(root: Path, name: str) -> UsageError:
-    """The error of a name that no environment under `root` has, with what may be meant."""
+def unknown(name: str, known: Sequence[str]) -> UsageError:
+    """There is no environment of that name: with all of the same package, else with what is near
+    it; with all if they are few.
+    """
+    package = name.rpartition("-")[0]
+    choices = [other for other in known if other.rpartition("-")[0] == package] or known
+    if len(choices) <= FEW:
+        advice = f"expected one of {', '.join(choices) or '(none)'}"
+        return UsageError(f"there is no environment {name!r}; {advice}")
     return UsageError(
-        f"there is no environment {name!r}{near(name, names(root))}; `trainbugs env list` shows all"
+        f"there is no environment {name!r}{near(name, known)}; `trainbugs env list` shows all"
     )
 
 

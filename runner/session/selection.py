@@ -72,19 +72,13 @@ class Filter:
         if self.max_seconds is not None:
             conditions.append(f"--max-seconds {self.max_seconds:g}")
         for name, entry in self.declared.items():
-            conditions.append(f"--{name.replace('_', '-')} {entry!r}")
+            hint = _near_declared(name, entry, bugs)
+            conditions.append(f"--{name.replace('_', '-')} {entry!r}{hint}")
         return f"no case fits {' and '.join(conditions)}; `trainbugs list` shows all"
 
     def _declares(self, bug: Bug) -> bool:
         """Whether the bug declares all that is asked for."""
-        entries: dict[str, set[str | None]] = {
-            "family": {bug.family},
-            "environment": _environments(bug),
-        }
-        for name in LISTS:
-            entries[name] = {getattr(bug.labels, name)}
-        if bug.declared:
-            entries |= {name: {entry} for name, entry in bug.declared.entries.items()}
+        entries = _declared(bug)
         return all(entry in entries.get(name, ()) for name, entry in self.declared.items())
 
     def _fits(self, bug: Bug, case: Case) -> bool:
@@ -95,6 +89,27 @@ class Filter:
             return True
         duration_s = seconds(bug, case)
         return duration_s is not None and duration_s <= self.max_seconds
+
+
+def _near_declared(name: str, entry: str, bugs: Sequence[Bug]) -> str:
+    """What is near an environment or a family that no bug has; empty for all other facts."""
+    if name not in ("environment", "family"):
+        return ""
+    known = {value for bug in bugs for value in _declared(bug)[name] if value}
+    return "" if entry in known else near(entry, sorted(known))
+
+
+def _declared(bug: Bug) -> dict[str, set[str | None]]:
+    """What it declares, by the name of the fact."""
+    entries: dict[str, set[str | None]] = {
+        "family": {bug.family},
+        "environment": _environments(bug),
+    }
+    for name in LISTS:
+        entries[name] = {getattr(bug.labels, name)}
+    if bug.declared:
+        entries |= {name: {entry} for name, entry in bug.declared.entries.items()}
+    return entries
 
 
 def _environments(bug: Bug) -> set[str | None]:

@@ -197,7 +197,7 @@ def test_a_fault_outside_of_the_framework_may_be_in_a_script(whole, location):
         ),
         (
             lambda t: t.configure(environment="torch-9"),
-            "no environment 'torch-9'; `trainbugs env list` shows all",
+            "no environment 'torch-9'; expected one of toy",
         ),
         (
             lambda t: t.configure(site={"file": "buggy.py", "line": 99, "api": "x"}),

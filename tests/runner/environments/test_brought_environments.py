@@ -81,7 +81,7 @@ def test_a_bug_without_one_says_where_it_runs(toy, toy_environment, cli):
         in cli("env", "build", "Toy-1")[2]
     )
     assert (
-        "no environment 'nothing'; `trainbugs env list` shows all"
+        "no environment 'nothing'; expected one of toy"
         in cli("env", "build", "nothing")[2]
     )
 

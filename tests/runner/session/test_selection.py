@@ -310,6 +310,8 @@ def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
         ),
         (["list", "--label", "facter"], "no case fits --label 'facter' (did you mean factor"),
         (["list", "--label", "foo"], "no case fits --label 'foo'; `"),
+        (["list", "--environment", "toi"], "fits --environment 'toi' (did you mean toy?)"),
+        (["list", "--environment", "x"], "fits --environment 'x'; `"),
         # As near to words of root causes as any word is.
         (["list", "--label", "lowest"], "no case fits --label 'lowest'; `"),
         (["list", "--needs", "bogus"], "no case fits --needs 'bogus' (expected one of none);"),
@@ -319,7 +321,7 @@ def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
         ),
         (
             ["new", "New-1", "--environment", "x"],
-            "no environment 'x'; `trainbugs env list` shows all",
+            "no environment 'x'; expected one of toy",
         ),
         (
             ["new", "New-1", "--environment", "toy", "--directory", "/proc/none"],
