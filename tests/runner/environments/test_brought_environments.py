@@ -80,10 +80,7 @@ def test_a_bug_without_one_says_where_it_runs(toy, toy_environment, cli):
         "Toy-1 brings no environment, it runs in toy; name that one"
         in cli("env", "build", "Toy-1")[2]
     )
-    assert (
-        "no environment 'nothing'; expected one of toy"
-        in cli("env", "build", "nothing")[2]
-    )
+    assert "no environment 'nothing'; expected one of toy" in cli("env", "build", "nothing")[2]
 
 
 def test_checkout_and_why_use_it(outside, cli):
