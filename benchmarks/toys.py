@@ -27,15 +27,13 @@ FOLDER = ROOT / "tests" / "evaluation" / "sanitizer" / "toys"
 # Toys of faults of torch itself, which some of these releases have not: there is nothing to accuse.
 # Since 2.8.0 at the latest a compiled step takes a float that has changed once for a variable, and
 # a compiled module has the mode of the module inside.
-MENDED = {
-    ("torch-2.13.0", "wrong a milestone at 0"),
-    ("torch-2.13.0", "wrong a compiled step that does not come back"),
-    ("torch-2.13.0", "wrong a compiled step with the gradients from before its closure"),
-}
+MENDED = {("torch-2.13.0", "wrong a milestone at 0")}
 MENDED |= {
     (release, name)
     for release in ("torch-2.8.0", "torch-2.13.0")
     for name in (
+        "wrong a compiled step that does not come back",
+        "wrong a compiled step with the gradients from before its closure",
         "wrong eval",
         "wrong a float",
         "wrong inside of a function",

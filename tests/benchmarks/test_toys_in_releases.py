@@ -89,12 +89,22 @@ def test_an_unexplained_verdict_is_seen():
     assert benchmark.unexplained(row._replace(environment="torch-2.13.0")) == []
 
 
-def test_the_page_says_how_many_toys_are_as_they_should_be_in_an_old_release():
-    rows = [row for row in benchmark.read_table(TABLE) if row.environment == "torch-2.0.1"]
+@pytest.mark.parametrize("release", ["2.0.1", "2.8.0", "2.13.0"])
+def test_the_page_says_how_many_toys_are_as_they_should_be_in_a_release(release):
+    rows = [row for row in benchmark.read_table(TABLE) if row.environment == f"torch-{release}"]
     toys_run = sum(int(row.toys) for row in rows)
     held = sum(int(row.held) for row in rows)
     unsupported = sum(row.otherwise.count(benchmark.UNSUPPORTED) for row in rows)
     otherwise = toys_run - held - unsupported
     page = (ROOT / "detectors" / "sanitizer" / "README.md").read_text()
-    row = f"| 2.0.1 | all {len(rows)} | {toys_run} | {held} | {unsupported} | {otherwise} |"
+    row = f"| {release} | all {len(rows)} | {toys_run} | {held} | {unsupported} | {otherwise} |"
     assert row in page
+
+
+def test_a_release_has_as_many_reasons_as_the_page_says():
+    page = (ROOT / "detectors" / "sanitizer" / "README.md").read_text()
+    table = page.partition("| what happens otherwise |")[2].partition("\n\n")[0]
+    counts = [line.split("|")[-4:-1] for line in table.splitlines()[2:]]
+    sums = [sum(int(cell) for cell in column) for column in zip(*counts, strict=True)]
+    releases = page.partition("| torch | invariants | toys |")[2].partition("\n\n")[0]
+    assert sums == [int(line.split("|")[-2]) for line in releases.splitlines()[2:]]
