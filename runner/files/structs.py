@@ -3,6 +3,7 @@ conversion and JSON schemas.
 """
 
 import json
+from inspect import cleandoc
 from typing import Any, TypeVar
 
 import msgspec
@@ -41,7 +42,21 @@ def as_struct(value: Any, kind: type[T]) -> T:
 
 def schema(kind: Any) -> dict[str, Any]:
     """The JSON schema of a struct, for editors and the docs."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(kind)}
+    whole = _with_clean_texts(msgspec.json.schema(kind))
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole}
+
+
+def _with_clean_texts(value: Any) -> Any:
+    """The value with descriptions as Python 3.13 has docstrings: without their indentation."""
+    if isinstance(value, list):
+        return [_with_clean_texts(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: cleandoc(item) if key == "description" and isinstance(item, str)
+        else _with_clean_texts(item)
+        for key, item in value.items()
+    }  # fmt: skip
 
 
 def text_of(schema: dict[str, Any]) -> str:

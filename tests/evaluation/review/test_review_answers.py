@@ -44,7 +44,7 @@ def test_a_good_answer(read):
         ("no JSON", "JSON"),
         ("[1]", "object"),
         ('{"id": "' + "x" * 1_000_001 + '"}', "bytes"),
-        ("[" * 2000, "deep"),
+        ("[" * 2000 + "]" * 2000, "deep"),
     ],
 )
 def test_what_is_wrong_with_one_is_a_line_and_the_rest_counts(read, line, problem):

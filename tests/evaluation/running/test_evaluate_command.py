@@ -178,7 +178,8 @@ def test_an_environment_that_is_not_whole_is_named_before_any_program_runs(cli, 
     (directory / "requirements.txt").write_text("one==1\n")
     status, out, err = cli("evaluate", "--detector", directory, "--python", sys.executable)
     line = (
-        f"trainbugs: {directory / '.python-version'}: cannot be read: No such file or directory\n"
+        f"trainbugs: {directory}: lacks .python-version; docs/contributing-bugs.md shows how to make "
+        "the files of an environment\n"
     )
     assert status == 2
     assert out == ""

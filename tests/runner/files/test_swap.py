@@ -184,7 +184,7 @@ def forge(folder, journal):
         ({"replaced": [], "removed": ["out/victim"]}, "'out/victim' leads out of it"),
         ({"replaced": [".swap/x"], "removed": []}, "names '.swap/x', no file of it"),
         ({"replaced": []}, "the key 'removed' is missing"),
-        ("[" * 5000, "nested more than 50 deep"),
+        ("[" * 5000 + "]" * 5000, "nested more than 50 deep"),
     ],
 )
 def test_a_forged_journal_changes_nothing_outside_of_the_folder(tmp_path, folder, journal, words):

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from support.checks import HIT, record
 from support.detectors import write_detector
 from support.paths import ROOT
+from support.same_tables import assert_same_table
 
 import trainbugs
 from evaluation.catalog import controls, detectors
@@ -105,10 +106,8 @@ def test_the_files_and_tables_of_all_committed_records(scored):
     assert "(zero-grad)" not in out
     assert "trainproof (live-1)" not in out
     for name in ("scores.csv", "comparisons.csv", "seeds.csv", "side-by-side.csv"):
-        assert (
-            Path("scores", name).read_bytes()
-            == (ROOT / "detectors" / "expected" / name).read_bytes()
-        ), name
+        expected = ROOT / "detectors" / "expected" / name
+        assert_same_table(Path("scores", name).read_text(), expected.read_text())
     frame = trainbugs.comparisons()
     assert frame.to_csv(index=False) == Path("scores", "comparisons.csv").read_text()
     tested = frame[frame.p_holm.notna()]
