@@ -10,7 +10,9 @@ and printed with the ratio.
 | loader --data DIR | DIR holds MNIST/raw | |
 | watch | what our detectors cost | five minutes |
 | sanitizer --repeats 3 | what `trainbugs watch` costs | half an hour |
+| waiting --repeats 15 | builds, list, run, validate, site, each with its alternative | half an hour |
 | schedule | 10,000 toy runs | ten minutes |
+| dask | 10,000 jobs and toy runs on 64 simulated workers | ten minutes |
 | catalogue | every bug bare, with -j 1 and with -j 2 | forty minutes |
 | crowd | scripts that share cores | three minutes |
 | isolation | what it costs that programs are kept to their paths | four minutes |
@@ -30,8 +32,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import dask_queue
 import sanitizer
 import scale
+import waiting
 from timing import interleaved, seconds, show
 
 from evaluation.catalog import detectors
@@ -53,39 +57,15 @@ TRAINBUGS = [sys.executable, "-m", "runner"]
 ENVIRONMENT = spec.load(ROOT, "torch-2.2.2")
 
 
-LIST_ELSEWHERE = """
-import sys
-from pathlib import Path
-from runner.bugs.catalog import Catalog
-from trainbugs import api
-from trainbugs.cli.main import main
-api.load = lambda: Catalog(Path(sys.argv[1]))
-main(["list"])
-"""
-
-
 def bench_list(arguments):
     nothing = [sys.executable, "-c", "pass"]
     with tempfile.TemporaryDirectory() as folder:
-        copies(Path(folder), 100)
-        elsewhere = [sys.executable, "-c", LIST_ELSEWHERE, folder]
+        waiting.copies(Path(folder), 100)
+        elsewhere = [sys.executable, "-c", waiting.LIST_ELSEWHERE, folder]
         bare, listed, many = interleaved(15, nothing, [*TRAINBUGS, "list"], elsewhere)
     base = show("python -c pass", bare)
     print(f"ratio {show('trainbugs list', listed) / base:.1f}")
     print(f"ratio {show('trainbugs list, 100 bugs', many) / base:.1f} (limit 8)\n")
-
-
-def copies(root, count):
-    """A catalogue of so many bugs below `root`: copies of those that there are,
-    with their expected records.
-    """
-    names = Catalog(ROOT).ids()
-    for number in range(count):
-        name = names[number % len(names)]
-        copy = root / "bugs" / f"{name}-{number}"
-        shutil.copytree(ROOT / "bugs" / name, copy)
-        config = json.loads((copy / "config.json").read_text())
-        (copy / "config.json").write_text(json.dumps(config | {"id": copy.name}, indent=2))
 
 
 def bench_run(arguments):
@@ -216,7 +196,7 @@ def bench_isolation(arguments):
         "s)\n",
         flush=True,
     )
-    bench_three_seconds(arguments)
+    waiting.bench_three_seconds(11)
     bench_run(arguments)
 
 
@@ -241,31 +221,6 @@ def processor_s():
     """Seconds of the processor that ended children have used."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-def bench_three_seconds(arguments):
-    """A toy that sleeps three seconds: all else that is measured is the runner's own,
-    without any environment.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        scale.toy(root, 1)
-        script, results = root / "bugs" / "Toy-1" / "fixed.py", root / "results"
-        script.write_text("import time\ntime.sleep(3)\n" + script.read_text())
-        # It writes into the folder that it is in.
-        elsewhere = f"import os\nos.chdir({folder!r})\n{script.read_text()}"
-        bare = [sys.executable, "-c", elsewhere, script.parent / "config.json"]
-        run = [
-            *TRAINBUGS,
-            "run",
-            script.parent / "only" / "fixed",
-            "--python",
-            sys.executable,
-            "--force",
-        ]
-        alone, with_runner = interleaved(11, bare, [*run, "--results", results])
-    base = show("a script of three seconds", alone)
-    print(f"ratio {show('trainbugs run of it', with_runner) / base:.2f} (limit 1.15)\n", flush=True)
 
 
 def bench_loader(arguments):
@@ -388,7 +343,9 @@ BENCHES = {
     "schedule": scale.bench_schedule,
     "catalogue": scale.bench_catalogue,
     "crowd": scale.bench_crowd,
+    "dask": dask_queue.bench_dask,
     "records": bench_records,
+    "waiting": waiting.bench_waiting,
 }
 
 
@@ -404,7 +361,10 @@ def main():
         "--repeats",
         type=int,
         default=9,
-        help="of watch and sanitizer: bare and watched runs; default: 9",
+        help="of watch, sanitizer and waiting: pairs of runs; default: 9",
+    )
+    parser.add_argument(
+        "--length", type=float, default=1.0, help="of sanitizer: this share of the long programs"
     )
     parser.add_argument(
         "--isolated", type=int, default=200, help="of isolation: runs of each kind; default: 200"

@@ -4,7 +4,7 @@
 
 makes a checkout with so many bugs for each number, which are copies of those of the catalogue under
 other IDs, with their records. As many times as there are more bugs, the records of detectors are
-copied, under other names. Each command runs once. A line has its processor seconds and its largest
+copied, under other names; `--copies` sets a bound for that. Each command runs once. A line has its processor seconds and its largest
 resident memory in MB (10^6 bytes), which work beside it hardly changes. A command whose seconds a
 bug exceed three times the ones at the first number is marked: it grows faster than n log n would.
 """
@@ -48,8 +48,10 @@ class Cost:
     memory_mb: float
 
 
-def make_checkout(root: Path, count: int) -> None:
-    """A checkout with `count` bugs, and with records of detectors in proportion."""
+def make_checkout(root: Path, count: int, most_copies: int) -> None:
+    """A checkout with `count` bugs, and with records of detectors in proportion, but not more than
+    `most_copies` times today's.
+    """
     for name in CODE:
         source = ROOT / name
         if source.is_dir():
@@ -61,7 +63,8 @@ def make_checkout(root: Path, count: int) -> None:
     bugs = [bug for bug in Catalog(ROOT) if bug.retired is None]
     for number in range(count):
         copy_bug(bugs[number % len(bugs)].directory, root / "bugs", number // len(bugs))
-    copy_detectors(root / "detectors", max(1, round(count / len(bugs))))
+    turns = max(1, round(count / len(bugs)))
+    copy_detectors(root / "detectors", min(turns, most_copies))
 
 
 def copy_bug(directory: Path, bugs: Path, turn: int) -> None:
@@ -113,6 +116,7 @@ def main() -> None:
     )
     parser.add_argument("counts", type=int, nargs="+", metavar="BUGS")
     parser.add_argument("--commands", nargs="+", choices=COMMANDS, default=list(COMMANDS))
+    parser.add_argument("--copies", type=int, default=1000, help="of detectors' records, at most")
     parser.add_argument("--json", type=Path, help="also write the numbers there")
     arguments = parser.parse_args()
     rows: list[dict[str, object]] = []
@@ -122,7 +126,7 @@ def main() -> None:
     for count in arguments.counts:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder) / "checkout"
-            make_checkout(root, count)
+            make_checkout(root, count, arguments.copies)
             for name in arguments.commands:
                 cost = measure(root, COMMANDS[name], Path(folder) / name)
                 growth = cost.seconds / count / first.setdefault(name, cost.seconds / count)

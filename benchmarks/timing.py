@@ -4,6 +4,7 @@ import resource
 import statistics
 import subprocess
 import time
+from math import comb
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,3 +43,27 @@ def show(name, times, limit=""):
         f"{name:48s} min {low:7.3f}  median {middle:7.3f}  max {high:7.3f} s  {limit}", flush=True
     )
     return middle
+
+
+def ratio(times, base):
+    """The median ratio of pairs of neighbours, and its interval of at least 95 %, as words.
+
+    What a busy moment of the machine does to one of a pair it mostly does to both. The interval is
+    from order statistics, so it assumes nothing about how times are spread.
+    """
+    ratios = sorted(time / alone for time, alone in zip(times, base, strict=True))
+    low, high = order_interval(ratios)
+    return f"ratio {statistics.median(ratios):.3f} [{low:.3f}, {high:.3f}]"
+
+
+def order_interval(values):
+    """Two of the sorted `values` that hold their median with 95 % or more; the outermost ones where
+    there are too few of them.
+    """
+    count = len(values)
+    outside, rank = 0.0, 0
+    while outside + comb(count, rank) / 2**count <= 0.025:
+        outside += comb(count, rank) / 2**count
+        rank += 1
+    left = max(rank - 1, 0)
+    return values[left], values[count - 1 - left]
