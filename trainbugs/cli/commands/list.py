@@ -10,6 +10,7 @@ from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_counts import count, count_harm
 from runner.bugs.taxonomy import DECLARED, LISTS
 from runner.errors import CatalogError, UsageError
+from runner.files.atomic import write_text
 from runner.session.selection import Filter
 from trainbugs import api
 from trainbugs.cli.catalogue_page import catalogue_page
@@ -78,13 +79,17 @@ class ListOptions:
         return Filter(self.label, self.needs, self.max_seconds, declared)
 
     def check(self) -> None:
-        """Raise UsageError for options that exclude each other."""
+        """Raise UsageError for options that do not fit together."""
         if self.stats and self.markdown:
             raise UsageError("--stats and --markdown exclude each other; give one of them")
-        if self.out and not (self.stats and self.out.suffix in FIGURE_SUFFIXES):
-            raise UsageError(
-                f"--out {self.out}: expected a .png, .pdf or .svg, together with --stats"
-            )
+        if self.out is None:
+            return
+        if not (self.stats or self.markdown):
+            raise UsageError("--out needs --stats or --markdown")
+        if self.stats and self.out.suffix not in FIGURE_SUFFIXES:
+            raise UsageError(f"--out {self.out}: expected a .png, .pdf or .svg with --stats")
+        if self.markdown and self.out.suffix != ".md":
+            raise UsageError(f"--out {self.out}: expected a .md with --markdown")
 
 
 def list_table(bugs: Sequence[Bug]) -> Table:
@@ -131,7 +136,10 @@ def add_arguments(subparsers: Subparsers) -> None:
         help="numbers of bugs by what they declare, and by their labels",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="with --stats: draw them, to a .png, .pdf or .svg"
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="with --stats: the figure, a .png, .pdf or .svg; with --markdown: the page, a .md",
     )
 
 
@@ -144,6 +152,10 @@ def list_bugs(options: ListOptions) -> ExitStatus:
         raise UsageError("; ".join([options.filter.lack(bugs), *problems]))
     if options.stats:
         _print_statistics(matching, options)
+    elif options.markdown and options.out:
+        # A page that lacks bugs replaces no whole one.
+        if not problems:
+            _write_page(matching, options.out)
     else:
         _print_bugs(matching, options)
     if problems:
@@ -169,6 +181,11 @@ def _print_bugs(bugs: list[Bug], options: ListOptions) -> None:
         print(catalogue_page(bugs))
     else:
         show_table(list_table(bugs))
+
+
+def _write_page(bugs: list[Bug], path: Path) -> None:
+    write_text(path, f"{catalogue_page(bugs)}\n")
+    print(f"written: {path}")
 
 
 def _print_statistics(bugs: list[Bug], options: ListOptions) -> None:
