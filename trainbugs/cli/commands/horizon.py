@@ -44,7 +44,9 @@ def add_arguments(subparsers: Subparsers) -> None:
     )
     add_session_options(parser, *SESSION_OPTIONS)
     parser.add_argument(
-        "--update-expected", action="store_true", help="keep expected/horizon.csv with the bug"
+        "--update-expected",
+        action="store_true",
+        help="keep the values in expected/horizon.csv of the bug",
     )
     add_quiet(parser)
 

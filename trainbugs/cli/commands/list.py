@@ -110,30 +110,32 @@ def add_arguments(subparsers: Subparsers) -> None:
         "bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all"
     )
     add_session_options(parser, "label")
-    parser.add_argument("--needs", metavar="WHAT", help="data, c++, gpu, 2-processes … or none")
+    parser.add_argument(
+        "--needs", metavar="WHAT", help="cases that need data, c++, gpu, 2-processes …, or none"
+    )
     parser.add_argument(
         "--max-seconds",
         type=float,
         metavar="S",
-        help="all runs of the case took no longer, together",
+        help="cases whose runs took at most S seconds together",
     )
     for name, entries in DECLARED.items():
-        text = f"bugs that declare it: {', '.join(entries)}"
+        text = f"bugs with this {name.replace('_', ' ')}: {', '.join(entries)}"
         parser.add_argument(
             f"--{name.replace('_', '-')}", choices=entries, metavar="ENTRY", help=text
         )
     for name, entries in LISTS.items():
-        text = f"bugs of this {name}: {', '.join(entries)}"
+        text = f"bugs with this {name}: {', '.join(entries)}"
         parser.add_argument(f"--{name}", choices=entries, metavar="ENTRY", help=text)
-    parser.add_argument("--family", metavar="NAME", help="bugs of that family")
-    parser.add_argument("--environment", metavar="NAME", help="bugs that run in it")
+    parser.add_argument("--family", metavar="NAME", help="bugs of this family")
+    parser.add_argument("--environment", metavar="NAME", help="bugs that run in this environment")
     form = parser.add_mutually_exclusive_group()
     add_json(form)
-    form.add_argument("--markdown", action="store_true", help="the page docs/bugs.md")
+    form.add_argument("--markdown", action="store_true", help="print the page docs/bugs.md")
     parser.add_argument(
         "--stats",
         action="store_true",
-        help="numbers of bugs by what they declare, and by their labels",
+        help="count the bugs by what they declare, and by their labels",
     )
     parser.add_argument(
         "--out",

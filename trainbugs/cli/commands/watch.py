@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HELP = Help(
     "run a training script of your own, and say which invariants of training it breaks",
     [
-        "watch train.py --epochs 3              # what stands behind the script is the script's",
+        "watch train.py --epochs 3              # the script gets what follows its name",
         "watch --ignore stale-gradients train.py",
         "watch -m my_package.train",
         "watch --list",
@@ -115,7 +115,7 @@ def add_arguments(subparsers: Subparsers) -> None:
         "--python",
         type=Path,
         metavar="PATH",
-        help="default: python3 if it has torch, else that of trainbugs",
+        help="interpreter of your script; default: python3 with torch, else the one of trainbugs",
     )
     parser.add_argument(
         "-m", dest="module", action="store_true", help="run a module, as `python -m` does"
@@ -125,7 +125,7 @@ def add_arguments(subparsers: Subparsers) -> None:
         action="append",
         default=[],
         metavar="INVARIANT",
-        help="silence one; several times for more",
+        help="silence this invariant; repeat it for more",
     )
     parser.add_argument(
         "--light", action="store_true", help="leave out what copies or computes much"
@@ -134,28 +134,35 @@ def add_arguments(subparsers: Subparsers) -> None:
         "--info",
         action=BooleanOptionalAction,
         default=True,
-        help="show advice, which never counts; default: it is shown",
+        help="show or hide advice, which never counts; default: show",
     )
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write the whole report to a file"
     )
     parser.add_argument(
-        "--sarif", type=Path, metavar="FILE", help="the same as SARIF 2.1.0, for code scanning"
+        "--sarif", type=Path, metavar="FILE", help="write it as SARIF 2.1.0, for code scanning"
     )
     parser.add_argument(
-        "--junit", type=Path, metavar="FILE", help="the same as JUnit XML, a test an invariant"
+        "--junit",
+        type=Path,
+        metavar="FILE",
+        help="write it as JUnit XML, with a test for each invariant",
     )
     parser.add_argument(
         "--baseline", type=Path, metavar="FILE", help="pass over the findings in this file"
     )
     parser.add_argument(
-        "--write-baseline", action="store_true", help="write all findings to that file, and pass"
+        "--write-baseline",
+        action="store_true",
+        help="write all findings to the --baseline file; they do not count in this run",
     )
     parser.add_argument(
         "--wheel", type=Path, metavar="DIR", help="write the small wheel there, and run nothing"
     )
     parser.add_argument("--list", action="store_true", help="show the invariants, and run nothing")
-    parser.add_argument("command", nargs=REMAINDER, metavar=SCRIPT, help="with its arguments")
+    parser.add_argument(
+        "command", nargs=REMAINDER, metavar=SCRIPT, help="your script, and its arguments"
+    )
 
 
 def watch_program(options: WatchOptions) -> ExitStatus:
