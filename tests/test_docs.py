@@ -199,7 +199,7 @@ def test_commands_are_understood(page):
 def test_pages_show_commands():
     """If none were found, the tests above would hold of anything."""
     assert ["run", "--all", "-j", "2"] in commands("docs/machines.md")
-    assert ["list", "--markdown"] in mentions("docs/contributing-bugs.md")
+    assert ["list", "--markdown", "--out", "docs/bugs.md"] in mentions("docs/contributing-bugs.md")
     assert ["run", "DIR"] not in mentions("docs/running.md")
     assert "glossary.md#bugs-and-runs" in links("docs/bugs.md")
     assert "bugs-and-runs" in anchors(ROOT / "docs" / "glossary.md")

@@ -45,9 +45,9 @@ class WatchDocument(msgspec.Struct, frozen=True):
 
     `answer` is `broken` where an error or a warning was seen and not silenced, `kept` where
     none was, `nothing watched` without a step of an optimizer, and `unknown` without a report:
-    the program was killed. `status` is the program's own exit status. `watched` names the
-    invariants that were looked at, `ignored` those that were not to be. `findings` has the first
-    alarm at each place, `report` all of them.
+    the program was killed, or ended by `os._exit`. `status` is the program's own exit status.
+    `watched` names the invariants that were looked at, `ignored` those that were not to be.
+    `findings` has the first alarm at each place, `report` all of them.
     """
 
     schema: Literal[1]

@@ -42,6 +42,17 @@ class Watched:
         return str(folder.relative_to(working) if folder.is_relative_to(working) else folder)
 
 
+def is_told_elsewhere(report: WatchReport | None) -> bool:
+    """Whether another rank of torchrun tells of this program, too: the first one of this machine.
+
+    Reports pass through a folder of the machine. So LOCAL_RANK decides, and not RANK: the first
+    rank of all knows nothing of other machines.
+    """
+    if report is not None:
+        return report.told_elsewhere
+    return os.environ.get("LOCAL_RANK", "0") != "0"
+
+
 def run(watched: Watched) -> tuple[int, WatchReport | None]:
     """Run the program to its end; returns its exit status, negative for a signal,
     and the report if there is one.

@@ -2,7 +2,7 @@
 
 import linecache
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -14,6 +14,15 @@ Reason = Literal["comment", "baseline"]
 Mark = tuple[str, str | None, str | None]
 
 COMMENT = re.compile(r"#\s*trainbugs:\s*ignore\[([^\]]*)\]")
+
+
+@dataclass(frozen=True)
+class UnknownName:
+    """A name in a comment that no invariant has, and where the comment stands."""
+
+    file: str
+    line: int
+    name: str
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,7 @@ class Silencing:
     def reason(self, alarm: WatchedAlarm) -> Reason | None:
         """What silences an alarm; None where nothing does."""
         line = line_of(alarm, self.folder) or ""
-        if any(alarm.code in _names(comment) for comment in COMMENT.findall(line)):
+        if alarm.code in _silenced_names(line):
             return "comment"
         return "baseline" if mark_of(alarm, self.folder) in self.baseline else None
 
@@ -56,6 +65,20 @@ class Silencing:
         }
         return sorted(marks, key=str)
 
+    def unknown_names(self, known: Sequence[str], script: str | None) -> Iterator[UnknownName]:
+        """The names in comments that are not among the `known` ones: in the script, and in the
+        files that alarms name.
+        """
+        alarms = self.report.alarms
+        files = [Path(self.folder, alarm.file).as_posix() for alarm in alarms if alarm.file]
+        if script:
+            files.insert(0, Path(script).as_posix())
+        for file in dict.fromkeys(files):
+            for number, line in enumerate(_lines(file), 1):
+                for name in _silenced_names(line):
+                    if name and name not in known:
+                        yield UnknownName(file, number, name)
+
 
 def mark_of(alarm: WatchedAlarm, folder: str) -> Mark:
     """The mark of an alarm; it has no line number, which changes when lines are added above."""
@@ -67,11 +90,19 @@ def line_of(alarm: WatchedAlarm, folder: str) -> str | None:
     """The line of the program that an alarm names, as it is in its file now."""
     if alarm.file is None or alarm.line is None:
         return None
+    lines = _lines(str(Path(folder, alarm.file)))
+    return lines[alarm.line - 1].strip() if 0 < alarm.line <= len(lines) else ""
+
+
+def _lines(file: str) -> list[str]:
+    """The lines of a file, as they are now; none where it cannot be read."""
     # By its absolute path: it is not looked for in the folders of modules.
-    path = str(Path(folder, alarm.file).absolute())
+    path = str(Path(file).absolute())
     linecache.checkcache(path)
-    return linecache.getline(path, alarm.line).strip()
+    return linecache.getlines(path)
 
 
-def _names(comment: str) -> list[str]:
-    return [name.strip() for name in comment.split(",")]
+def _silenced_names(line: str) -> list[str]:
+    """The names that the comments of a line give."""
+    lists = COMMENT.findall(line)
+    return [name.strip() for name in ",".join(lists).split(",")]

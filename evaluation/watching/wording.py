@@ -1,5 +1,6 @@
 """What a person is told of a report: one line that sums it up, and the rows of the tables."""
 
+import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +38,19 @@ def summary(silencing: Silencing, ignored: Sequence[str]) -> str:
     for reason, count in silencing.counts():
         parts.append(f"{_count(count, 'finding')} silenced by {SILENCERS[reason]}")
     return "; ".join(parts)
+
+
+def hints(silencing: Silencing, known: Sequence[str], script: str | None = None) -> list[str]:
+    """A line for each name in a comment that no invariant has; `known` are the names they have."""
+    lines = []
+    for comment in silencing.unknown_names(known, script):
+        close = difflib.get_close_matches(comment.name, known, n=1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        lines.append(
+            f"{comment.file}:{comment.line}: a comment ignores {comment.name!r}, but there is no "
+            f"such invariant{hint}"
+        )
+    return lines
 
 
 def _outcome(report: WatchReport) -> str:

@@ -50,12 +50,12 @@ class Options:
 
     label: tuple[str, ...] = option(
         "--label",
-        "bugs of this location, or with this in root cause or symptom; repeat it to add others",
+        "bugs of this location, or with this text in root cause or symptom; repeat it to add bugs",
         (),
         "LABEL",
     )
     seeds: tuple[int, ...] | None = option(
-        "--seeds", "comma-separated, e.g. 0,1,2; default: those of the bug"
+        "--seeds", "numbers with commas between them, like 0,1,2; default: the bug's"
     )
     device: str = option("--device", "auto, cpu, cuda or cuda:N; default: auto", "auto")
     python: Path | None = option(
@@ -68,32 +68,39 @@ class Options:
         "--data", "folder of data sets; default: $TRAINBUGS_DATA", default_data, "DIR"
     )
     timeout_s: float | None = option(
-        "--timeout", "for each run; default: that of the bug", metavar="SECONDS"
+        "--timeout", "limit for each run; default: the bug's", metavar="SECONDS"
     )
-    network: bool = option("--no-network", "nothing but localhost for each run", True)
+    network: bool = option("--no-network", "runs reach nothing but localhost", True)
     max_memory_gb: float | None = option(
-        "--max-memory", "of each run; default: 90%% of the machine's", metavar="GB"
+        "--max-memory", "limit for each run; default: 90%% of the machine's", metavar="GB"
     )
     force: bool = option("--force", "run again what has been run before", False)
     profile: bool = option(
         "--profile", "run all again, and say where the seconds went: docs/running.md", False
     )
-    repeat: int = option("--repeat", "every run K times: stable or flaky?", 1, "K")
+    repeat: int = option("--repeat", "do every run K times, and say whether it is stable", 1, "K")
     jobs: int | None = option(
         "--jobs", "runs at a time; default: 1, or one for each GPU", metavar="N"
     )
-    gpus: tuple[int, ...] = option("--gpus", "GPUs to use, one run each at a time", (), "0,1")
-    per_gpu: int = option("--runs-per-gpu", "that many at a time; default: 1", 1, "K")
+    gpus: tuple[int, ...] = option("--gpus", "GPUs to use, with commas between them", (), "0,1")
+    per_gpu: int = option("--runs-per-gpu", "runs at a time on each GPU; default: 1", 1, "K")
     executor: str = option(
-        "--executor", "dask:HOST:PORT, dask:FILE or slurm; default: this machine", "local", "WHERE"
+        "--executor",
+        "where to run: dask:HOST:PORT, dask:FILE or slurm; default: here",
+        "local",
+        "WHERE",
     )
     inject: bool = option(
-        "--inject", "put the fault back into a release that has it no more: docs/versions.md", False
+        "--inject",
+        "put the fault back into a release that no longer has it: docs/versions.md",
+        False,
     )
     trust_environments: bool = option(
         "--trust-environments", "use environments that other users may change", False
     )
-    results: Path = option("--results", "default: ./results", Path("results"), "DIR")
+    results: Path = option(
+        "--results", "the results folder; default: ./results", Path("results"), "DIR"
+    )
     keep: bool = True
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ doubled.
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -62,11 +62,12 @@ class HorizonRow(Struct, frozen=True):
     revision: str
 
 
-def horizon_targets(bug: Bug) -> list[Target]:
-    """The cases with a declared length, as cases of twice that length;
+def horizon_targets(bug: Bug, names: Container[str] | None = None) -> list[Target]:
+    """The cases of these names, or all, with a declared length, as cases of twice that length;
     empty where there is none.
     """
-    return [Target(bug, _doubled(case), VARIANTS) for case in horizon_cases(bug)]
+    cases = [case for case in horizon_cases(bug) if names is None or case.name in names]
+    return [Target(bug, _doubled(case), VARIANTS) for case in cases]
 
 
 def horizon_cases(bug: Bug) -> list[Case]:

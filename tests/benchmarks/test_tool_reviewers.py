@@ -8,7 +8,13 @@ import sys
 import pytest
 from support.paths import ROOT
 
+import trainbugs
+from evaluation.catalog import controls
+from evaluation.exporting import KEY, TASKS
 from evaluation.review.answers import read_answers
+from evaluation.review.scoring import score_reviews
+from evaluation.review.tasks import collect_programs, read_review_key, write_tasks
+from runner.bugs.catalog import Catalog
 
 IDS = ["0123456789abcdef", "1123456789abcdef"]
 
@@ -67,3 +73,23 @@ def test_torch_preflight_is_shown_all_programs_in_folders_of_their_own(reviewers
     answers = reviewers.by_preflight(tasks, argparse.Namespace(tool=str(tool)))
     assert [answer["suspicion"] for answer in answers] == [10, 90]
     assert answers[1]["suspects"] == [{"line": 1, "why": "T1: odd", "file": "program.py"}]
+
+
+def test_the_page_says_why_reviews_and_scores_of_the_sanitizer_differ(reviewers, tmp_path):
+    """A review counts benign cases, too; otherwise both find the same."""
+    programs, _ = collect_programs(Catalog(ROOT), controls.load(ROOT))
+    write_tasks(tmp_path, programs)
+    exported = reviewers.sanitizer_answers.read_tasks(tmp_path / TASKS)
+    options = argparse.Namespace(detector="sanitizer-3", committed=True, results=None, watch=False)
+    lines = [json.dumps(answer) for answer in reviewers.by_sanitizer(exported, options)]
+    (tmp_path / "answers.jsonl").write_text("\n".join(lines))
+    key = read_review_key(tmp_path / KEY)
+    (review,) = score_reviews(key, read_answers(tmp_path / "answers.jsonl", key.tasks).answers)
+    outcomes = trainbugs.outcomes("expected", "sanitizer-3", root=ROOT)
+    buggy = outcomes[(outcomes["rule"] == "default") & (outcomes["kind"] == "buggy")]
+    benign, counted = buggy[buggy["benign"]], buggy[~buggy["benign"]]
+    page = (ROOT / "docs" / "reviews.md").read_text()
+    assert f"| sanitizer-3, a run | public | {review.paired}/{review.pairs} (" in page
+    assert f"have {counted['alarmed'].sum()}/{len(counted)}, because they leave out" in page
+    assert review.pairs - len(counted) == len(benign) == 1
+    assert f"leave out {benign['bug'].item()}/{benign['case'].item()}, a benign" in page

@@ -27,7 +27,7 @@ def test_the_page_of_the_bugs_is_what_the_command_prints(capsys):
     assert main(["list", "--markdown"]) == 0
     page = (ROOT / "docs" / "bugs.md").read_text()
     assert page == capsys.readouterr().out, (
-        "write it anew: `trainbugs list --markdown > docs/bugs.md`"
+        "write it anew: `trainbugs list --markdown --out docs/bugs.md`"
     )
 
 

@@ -104,9 +104,7 @@ def _frozen(value: Any) -> Any:
 
 def add_json(parser: argparse._ActionsContainer) -> None:
     """Add the option --json."""
-    parser.add_argument(
-        "--json", action="store_true", help="one JSON document on standard output instead"
-    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
 
 
 def add_figures(parser: argparse._ActionsContainer) -> None:
@@ -115,7 +113,7 @@ def add_figures(parser: argparse._ActionsContainer) -> None:
         "--figures",
         choices=("png", "pdf", "svg", "none"),
         default="png",
-        help="their format, or none of them; default: png",
+        help="format of the figures, or none; default: png",
     )
 
 

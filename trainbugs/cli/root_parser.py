@@ -38,8 +38,8 @@ def build_parser(command: str = "") -> Parser:
         prog="trainbugs",
         description="Silent training bugs of PyTorch programs, reproduced for real.",
         epilog="examples:\n  trainbugs list\n  trainbugs run PyTorch-115607\n  trainbugs figures\n"
-        '  eval "$(trainbugs completion bash)"      # names are completed, in this shell\n\n'
-        "`trainbugs COMMAND --help` tells more.",
+        '  eval "$(trainbugs completion bash)"      # this shell completes names\n\n'
+        "`trainbugs COMMAND --help` shows the options of a command.",
         formatter_class=Formatter,
     )
     root.add_argument(

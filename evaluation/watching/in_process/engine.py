@@ -51,9 +51,14 @@ class Engine:
         self.active = True
         return recorder
 
+    @property
+    def names(self) -> list[str]:
+        """The names of all invariants."""
+        return [invariant.NAME for invariant in self._sanitizer.ALL]
+
     def _refuse_unknown(self, names: Sequence[str]) -> None:
         """Raise ValueError for a name that no invariant has."""
-        known = [invariant.NAME for invariant in self._sanitizer.ALL]
+        known = self.names
         for name in names:
             if name not in known:
                 near = difflib.get_close_matches(name, known)

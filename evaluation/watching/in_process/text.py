@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from evaluation.watching.report import WatchedAlarm
 from evaluation.watching.silencing import Silencing
-from evaluation.watching.wording import HEADING, entries, summary
+from evaluation.watching.wording import HEADING, entries, hints, summary
 
 NAME = "trainbugs"
 WIDTH = 120
@@ -17,15 +17,22 @@ ARGUMENT = "ignore={!r}"
 
 
 def report_text(
-    silencing: Silencing, ignored: Sequence[str], with_advice: bool, silencer: str = ARGUMENT
+    silencing: Silencing,
+    ignored: Sequence[str],
+    with_advice: bool,
+    silencer: str = ARGUMENT,
+    known: Sequence[str] = (),
 ) -> str:
-    """The lines that tell a report; `silencer` is what silences an invariant, to be formatted."""
+    """The lines that tell a report; `silencer` is what silences an invariant, to be formatted, and
+    `known` are the names of all invariants.
+    """
     report = silencing.audible
     lines = [f"{NAME}: {summary(silencing, ignored)}"]
     lines += _table(report.broken, silencing.folder, silencer)
     if with_advice and report.advice:
         lines.append(f"{NAME}: advice, for what it names may be meant:")
         lines += _table(report.advice, silencing.folder, silencer)
+    lines += [f"{NAME}: {hint}" for hint in hints(silencing, known)]
     lines += [f"{NAME}: a fault of the sanitizer: {failure}" for failure in report.failures]
     return "\n".join(lines)
 

@@ -112,7 +112,8 @@ class Watching:
         """What was seen, for a person; empty where there is no report."""
         if self.report is None:
             return ""
-        return report_text(Silencing(self.report, ""), self.ignore, self.info, self._silencer)
+        silencing = Silencing(self.report, "")
+        return report_text(silencing, self.ignore, self.info, self._silencer, engine().names)
 
 
 def watching(

@@ -113,8 +113,9 @@ def test_bugs_are_counted(cli, toy, tmp_path):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["--out", "a.png"], "--out a.png: expected a .png, .pdf or .svg, together with --stats"),
-        (["--stats", "--out", "a.txt"], "--out a.txt: expected a .png"),
+        (["--out", "a.png"], "--out needs --stats or --markdown"),
+        (["--stats", "--out", "a.txt"], "--out a.txt: expected a .png, .pdf or .svg with --stats"),
+        (["--markdown", "--out", "a.png"], "--out a.png: expected a .md with --markdown"),
         (["--stats", "--markdown"], "--stats and --markdown exclude each other"),
     ],
 )
@@ -122,6 +123,24 @@ def test_bugs_are_not_counted(cli, arguments, words):
     status, out, err = cli("list", *arguments)
     assert (status, out) == (2, "")
     assert words in err
+
+
+def test_the_page_of_bugs_is_written_to_a_file(cli, tmp_path):
+    status, out, _ = cli("list", "--markdown", "--out", "bugs.md")
+    assert (status, out) == (0, "written: bugs.md\n")
+    assert (tmp_path / "bugs.md").read_text() == cli("list", "--markdown")[1]
+
+
+@pytest.mark.parametrize(
+    "words, status",
+    [(["--nonsense"], 2), (["--family", "none"], 2), (["Toy-1", "broken"], 2)],
+)
+def test_a_page_of_bugs_that_fails_leaves_the_file(cli, tmp_path, words, status):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.json").write_text("[]")
+    (tmp_path / "bugs.md").write_text("as it was")
+    assert cli("list", "--markdown", "--out", "bugs.md", *words)[0] == status
+    assert (tmp_path / "bugs.md").read_text() == "as it was"
 
 
 def test_bugs_outside_of_the_catalogue(cli, toy, tmp_path):

@@ -15,7 +15,7 @@ from support.processes import wait_until
 from support.watching import Fake
 
 SILENT = "trainbugs watch: no invariant was broken in 40 steps of 1 optimizer\n"
-MISSING = "without a report: nothing is known of what was seen"
+MISSING = "nothing is known of what was seen"
 
 
 def test_what_was_seen_is_a_table(watch, fake):
@@ -155,8 +155,13 @@ def test_the_status_of_the_script_comes_first(watch, fake, tmp_path, alarms):
 @pytest.mark.parametrize(
     "ends, status, ending",
     [
-        ("os.kill(os.getpid(), signal.SIGKILL)", 137, "the program was ended by SIGKILL"),
-        ("os._exit(0)", 0, "the program ended with status 0"),
+        (
+            "os.kill(os.getpid(), signal.SIGKILL)",
+            137,
+            "the program was ended by SIGKILL, without a report",
+        ),
+        ("os._exit(5)", 5, "the program ended with status 5, without a report"),
+        ("os._exit(0)", 3, "the program ended before the report (os._exit?)"),
     ],
 )
 def test_a_report_that_is_missing(watch, fake, tmp_path, ends, status, ending):
@@ -165,11 +170,33 @@ def test_a_report_that_is_missing(watch, fake, tmp_path, ends, status, ending):
     assert watch("--json", "o.json", "train.py") == (
         status,
         "",
-        f"trainbugs watch: {ending}, {MISSING}\ntrainbugs watch: the report is in o.json\n",
+        f"trainbugs watch: {ending}: {MISSING}\ntrainbugs watch: the report is in o.json\n",
     )
     written = json.loads((tmp_path / "o.json").read_text())
-    assert written["status"] == status
+    assert written["status"] == (0 if status == 3 else status)
+    assert written["answer"] == "unknown"
     assert written["report"] is None
+
+
+@pytest.mark.parametrize("local_rank, status", [("0", 3), ("1", 0)])
+def test_a_rank_without_a_report_does_not_end_the_first_one(
+    watch, fake, tmp_path, monkeypatch, local_rank, status
+):
+    """torchrun would: the first rank tells of the others."""
+    monkeypatch.setenv("LOCAL_RANK", local_rank)
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    (tmp_path / "train.py").write_text("import os; os._exit(0)")
+    assert watch("--json", "o.json", "train.py")[0] == status
+    assert (tmp_path / "o.json").exists() == (local_rank == "0")
+
+
+def test_the_first_rank_of_each_machine_writes_the_files(watch, fake, tmp_path, monkeypatch):
+    """Not the first one of all: it knows nothing of the other machines."""
+    monkeypatch.setenv("RANK", "2")
+    monkeypatch.setenv("LOCAL_RANK", "0")
+    fake.leaves([{}], ranks=2)
+    assert watch("--json", "o.json", "train.py")[0] == 1
+    assert (tmp_path / "o.json").exists()
 
 
 def test_half_a_report_is_none(watch, fake):

@@ -51,6 +51,34 @@ def test_a_comment_that_does_not_name_it_silences_nothing(watch, fake, program, 
     assert watch("train.py")[0] == 1
 
 
+HINT = "trainbugs watch: {}: a comment ignores {!r}, but there is no such invariant{}\n"
+NEAR = " (did you mean stale-gradients?)"
+
+
+@pytest.mark.parametrize("alarms, status", [([{}], 1), ([{"line": 8}], 1), ([], 0)])
+def test_a_comment_that_names_no_invariant_gets_a_hint(watch, fake, program, alarms, status):
+    """Wherever it stands in the script: also where nothing was found."""
+    program("  # trainbugs: ignore[stale-gradiants, stale-gradients, ]")
+    fake.leaves(alarms)
+    ended, _, err = watch("train.py")
+    assert ended == (0 if {} in alarms else status)
+    assert err.count(HINT.format("train.py:7", "stale-gradiants", NEAR)) == 1
+    assert err.count("a comment ignores") == 1
+
+
+def test_a_name_that_is_near_to_none(watch, fake, program):
+    program("  # trainbugs: ignore[xyzzy]")
+    assert HINT.format("train.py:7", "xyzzy", "") in watch("train.py")[2]
+
+
+def test_a_hint_on_another_file_of_the_program(watch, fake, program, tmp_path):
+    """Files are read in which something was found."""
+    program("")
+    (tmp_path / "loop.py").write_text("step()\nstep()  # trainbugs: ignore[stale_gradients]\n")
+    fake.leaves([{"file": "loop.py", "line": 1}, {"file": None, "line": None}])
+    assert HINT.format("loop.py:2", "stale_gradients", NEAR) in watch("train.py")[2]
+
+
 def test_a_baseline_passes_over_what_was_there(watch, fake, program, tmp_path):
     program("")
     fake.leaves([{}])

@@ -32,12 +32,14 @@ class CheckoutOptions:
 def add_arguments(subparsers: Subparsers) -> None:
     """Add checkout."""
     parser = add_command(subparsers, "checkout", check_out, CheckoutOptions, HELP)
-    parser.add_argument("target", metavar="BUG[/CASE[/VARIANT]]", help="what to copy")
+    parser.add_argument(
+        "target", metavar="BUG[/CASE[/VARIANT]]", help="what to copy; also a bug directory"
+    )
     parser.add_argument("directory", type=Path, metavar="DIR", help="a new directory")
     parser.add_argument(
         "--blind",
         action="store_true",
-        help="neutral names, nothing that tells which variant is buggy",
+        help="give neutral names, which do not tell which variant is buggy",
     )
 
 

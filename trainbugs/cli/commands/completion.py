@@ -17,7 +17,7 @@ from trainbugs.cli.parser import Help, Subparsers, add_command
 from trainbugs.cli.root_parser import build_parser
 
 HELP = Help(
-    "print a script by which a shell completes commands and names",
+    "print a script that lets your shell complete commands and names",
     [
         "completion bash > ~/.trainbugs.bash     # source it in ~/.bashrc",
         "completion zsh > ~/.zfunc/_trainbugs    # a folder of $fpath",

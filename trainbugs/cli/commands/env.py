@@ -61,23 +61,28 @@ def add_arguments(subparsers: Subparsers) -> None:
     """Add env."""
     parser = add_command(subparsers, "env", manage_environments, EnvOptions, HELP)
     parser.add_argument(
-        "action", choices=list(ACTIONS), metavar="|".join(ACTIONS), help="check: against the lock"
+        "action",
+        choices=list(ACTIONS),
+        metavar="|".join(ACTIONS),
+        help="what to do; check compares with the lock",
     )
     parser.add_argument(
         "names",
         nargs="*",
         metavar="NAME",
-        help="of environments, or a bug directory that brings one; list, check: default: all",
+        help="names of environments, or bug directories that bring one; list, check: default: all",
     )
     parser.add_argument(
         "--torch-backend",
         metavar="BACKEND",
-        help="build: uv's option, e.g. cpu: smaller, not hashed",
+        help="build: uv's option of this name; cpu is smaller, but not hashed",
     )
-    parser.add_argument("--force", action="store_true", help="build: anew, even if it is there")
-    add_session_options(parser, trust_environments="build, check: also what other users may change")
+    parser.add_argument("--force", action="store_true", help="build: build again what is built")
+    add_session_options(
+        parser, trust_environments="build, check: use environments that other users may change"
+    )
     parser.add_argument(
-        "--json", action="store_true", help="list, check: one JSON document on standard output"
+        "--json", action="store_true", help="list, check: print one JSON document instead"
     )
     parser.add_argument(
         "-q",

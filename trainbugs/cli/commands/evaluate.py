@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from runner.session.session import Session
 
 HELP = Help(
-    "let detectors look at bugs, their fixed twins and clean controls, and score them",
+    "show detectors the bugs, their fixed twins and correct controls, and score what they say",
     [
         "evaluate --detector api-sequence gradient-cycle optimizer-progress",
         "evaluate --detector my/own/one --bugs PyTorch-115607 --controls same",
@@ -90,64 +90,63 @@ def add_arguments(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--detector", nargs="+", action="extend", required=True, metavar="NAME|DIR",
-        help="of `trainbugs detectors`, or a directory; several are scored side by side",
+        help="a name that `trainbugs detectors` shows, or a directory; several are scored together",
     )  # fmt: skip
     parser.add_argument(
         "--bugs",
         nargs="+",
         default=(),
         metavar="BUG[/CASE]",
-        help="default: all whose data is there",
+        help="only these bugs; default: all whose data you have",
     )
     parser.add_argument(
         "--controls", choices=("all", "same", "none"), default="all",
         help=(
-            "clean programs: all, the basic ones in the environments of the bugs, or none; "
-            "default: all"
+            "correct programs to show: all, same (basic ones, in the environments of the bugs), "
+            "or none; default: all"
         ),
     )  # fmt: skip
     parser.add_argument(
         "--upstream", action="store_true",
         help=(
-            "show them also the buggy scripts in the first releases with the real fix, where there "
-            "are some"
+            "also show the buggy scripts in the first release with the real fix, if there is one"
         ),
     )  # fmt: skip
     parser.add_argument(
         "--references", nargs="+", choices=("same", "cross"), default=("same", "cross"),
         help=(
-            "clean runs for detectors that learn: of the fixed twin, of other programs; default: "
-            "both, scored apart"
+            "clean runs to learn from: same (of the fixed twin), cross (of other programs); "
+            "default: both, scored apart"
         ),
     )  # fmt: skip
     parser.add_argument(
         "--overhead",
         default="SO-60335387/digits",
         metavar="BUG/CASE|none",
-        help="whose fixed program is timed",
+        help="time detectors on the fixed program of this case; default: SO-60335387/digits",
     )
     parser.add_argument(
         "--repeats",
         type=count,
         default=3,
         metavar="K",
-        help="bare and watched runs for the overhead; default: 3",
+        help="bare runs, and as many watched ones, for the overhead; default: 3",
     )
     parser.add_argument(
         "--perturb", type=seed, metavar="SEED",
         help=(
-            "programs rewritten: other names, order and layout, innocent statements; shown if they "
-            "do the same"
+            "rewrite the programs (names, order, layout, innocent statements), and show those that "
+            "still do the same"
         ),
     )  # fmt: skip
     parser.add_argument(
         "--plant", type=seed, metavar="SEED",
-        help="faults put into controls and fixed programs; shown if they do harm",
+        help="plant faults in controls and fixed programs, and show those that do harm",
     )  # fmt: skip
     # Not the options of a session with these names, which are for the runs of programs.
     parser.add_argument(
         "--timeout", dest="check_timeout_s", type=positive, metavar="SECONDS",
-        help="for each check; default: the detector's",
+        help="limit for each check; default: the detector's",
     )  # fmt: skip
     parser.add_argument(
         "--force",
@@ -158,17 +157,21 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--all-seeds", action="store_true",
         help=(
-            "each case with all of its seeds, not only the first; one that needs data, and "
-            "minutes, with the first"
+            "all seeds of each case, not only the first; of cases that need data only the first, "
+            "since they take minutes"
         ),
     )  # fmt: skip
-    seeds = "comma-separated; default: the first one of each case"
+    seeds = "numbers with commas between them; default: the first one of each case"
     add_session_options(parser, *SESSION_OPTIONS, seeds=seeds)
     parser.add_argument(
-        "--update-expected", action="store_true", help="keep the records as the committed ones"
+        "--update-expected", action="store_true", help="keep the records as the expected ones"
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores"
+        "--out",
+        type=Path,
+        default=Path("scores"),
+        metavar="DIR",
+        help="folder for scores and figures; default: ./scores",
     )
     add_figures(parser)
     add_json(parser)

@@ -34,14 +34,18 @@ def add_arguments(subparsers: Subparsers) -> None:
     """Add export."""
     parser = add_command(subparsers, "export", export_release, ExportOptions, HELP)
     parser.add_argument(
-        "--out", type=Path, default=Path("release"), metavar="DIR", help="default: ./release"
+        "--out",
+        type=Path,
+        default=Path("release"),
+        metavar="DIR",
+        help="folder to write; default: ./release",
     )
     parser.add_argument(
         "--url",
         type=address,
         default="urn:trainbugs",
         metavar="URL",
-        help="where you publish it, for croissant.json; default: a URN",
+        help="address at which you publish it, for croissant.json; default: a URN",
     )
 
 

@@ -44,25 +44,33 @@ class FiguresOptions:
 def add_arguments(subparsers: Subparsers) -> None:
     """Add figures."""
     parser = add_command(subparsers, "figures", draw_figures, FiguresOptions, HELP)
-    parser.add_argument("bugs", nargs="*", metavar="BUG", help="default: all")
+    parser.add_argument(
+        "bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all"
+    )
     parser.add_argument(
         "--from",
         dest="source",
         choices=("expected", "results"),
         default="expected",
-        help="whose records",
+        help="the expected records, or your results; default: expected",
     )
-    parser.add_argument("--format", choices=("png", "pdf", "svg"), help="default: png")
+    parser.add_argument(
+        "--format", choices=("png", "pdf", "svg"), help="format of the figures; default: png"
+    )
     parser.add_argument(
         "--paper",
         action="store_true",
         help=(
-            "PDFs for a paper, 3.5 and 7 inches wide, without titles; without BUG also what is in "
-            "the catalogue, and the scores of detectors"
+            "PDFs for a paper, 3.5 and 7 inches wide, without titles; if you name no BUG, also "
+            "figures of the catalogue and of scores"
         ),
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("figures"), metavar="DIR", help="default: ./figures"
+        "--out",
+        type=Path,
+        default=Path("figures"),
+        metavar="DIR",
+        help="folder for figures; default: ./figures",
     )
     add_session_options(parser, "results")
 

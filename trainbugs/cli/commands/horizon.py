@@ -11,12 +11,13 @@ from trainbugs.cli.parser import Help, Subparsers, add_command, add_quiet, add_s
 from trainbugs.cli.terminal import show_table
 
 if TYPE_CHECKING:
-    from runner.bugs.bug import Bug
+    from runner.bugs.bug import Bug, Target
+    from runner.bugs.catalog import Catalog
     from runner.studies.horizon import HorizonRow
 
 HELP = Help(
     "run a bug for twice as long, and see whether its harm lasts",
-    ["horizon MONAI-4650", "horizon MONAI-4650 --update-expected"],
+    ["horizon MONAI-4650", "horizon Bolts-654/iris", "horizon MONAI-4650 --update-expected"],
 )
 SESSION_OPTIONS = (
     "device", "data", "network", "max_memory_gb", "force", "jobs", "executor", "results",
@@ -38,10 +39,14 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers, "horizon", run_horizons, HorizonOptions, HELP, unfinished=INVALID
     )
-    parser.add_argument("bugs", nargs="+", metavar="BUG", help="IDs of bugs, or bug directories")
+    parser.add_argument(
+        "bugs", nargs="+", metavar="BUG[/CASE]", help="what to run; also a bug directory"
+    )
     add_session_options(parser, *SESSION_OPTIONS)
     parser.add_argument(
-        "--update-expected", action="store_true", help="keep expected/horizon.csv with the bug"
+        "--update-expected",
+        action="store_true",
+        help="keep the values in expected/horizon.csv of the bug",
     )
     add_quiet(parser)
 
@@ -50,14 +55,11 @@ def run_horizons(options: HorizonOptions) -> ExitStatus:
     """Run bugs for twice as long, and print what their harm is judged by at the end."""
     from runner.progress.lines import on_stderr
     from runner.session.session import record_targets
-    from runner.studies.horizon import horizon_targets, refuse_unfit, rows
+    from runner.studies.horizon import refuse_unfit, rows
 
     catalog, progress = api.load(), on_stderr(options.quiet)
     for name in options.bugs:
-        bug = catalog.bug(name)
-        targets = horizon_targets(bug)
-        if not targets:
-            raise UsageError(f"{bug.id} declares no harm.length, so that nothing can be doubled")
+        bug, targets = _select(catalog, name)
         recorded = record_targets(catalog, targets, options.session, progress)
         records = [record for _, records in recorded for record in records]
         table = rows(bug, records)
@@ -68,6 +70,23 @@ def run_horizons(options: HorizonOptions) -> ExitStatus:
     return SUCCESS
 
 
+def _select(catalog: "Catalog", name: str) -> "tuple[Bug, list[Target]]":
+    """The bug that a name begins with, and its named cases, or all, in twice their length;
+    raises UsageError.
+    """
+    from runner.bugs.program import VARIANTS
+    from runner.studies.horizon import horizon_targets
+
+    selected = catalog.select([name])
+    if any(target.variants != VARIANTS for target in selected):
+        raise UsageError(f"{name!r}: expected BUG or BUG/CASE; both programs are run")
+    bug = selected[0].bug
+    targets = horizon_targets(bug, [target.case.name for target in selected])
+    if not targets:
+        raise UsageError(f"{name} declares no harm.length, so that nothing can be doubled")
+    return bug, targets
+
+
 def _shown(table: "list[HorizonRow]") -> list[list[str]]:
     shown = [["CASE", "VARIANT", "SEED", "VALUE AT THE END"]]
     for row in table:
@@ -76,10 +95,13 @@ def _shown(table: "list[HorizonRow]") -> list[list[str]]:
 
 
 def _write(bug: "Bug", table: "list[HorizonRow]") -> None:
+    """Keep the rows with the bug, and the rows that other cases have there."""
     from runner.files.atomic import write_text
     from runner.session.promote import refuse_installed
-    from runner.studies.horizon import FILE, text
+    from runner.studies.horizon import FILE, read, text
 
     refuse_installed("--update-expected", [bug.directory])
-    write_text(bug.expected / FILE, text(table))
+    written = {row.case for row in table}
+    others = [row for row in read(bug) if row.case in bug.cases.keys() - written]
+    write_text(bug.expected / FILE, text([*others, *table]))
     print(f"written: {bug.expected / FILE}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evaluation.iterations.counting import Iterations
 
 HELP = Help(
-    "count the iterations of a bug, and see from which one on its twins differ",
+    "count the iterations of a bug, and say after which one its two programs differ",
     ["iterations SO-60335387/digits", "iterations my/own/bug --json"],
 )
 SESSION_OPTIONS = ("device", "python", "data", "jobs", "trust_environments", "results")
@@ -48,7 +48,7 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "bugs", nargs="+", metavar="BUG[/CASE]", help="what to count; also a bug directory"
     )
-    seeds = "comma-separated; default: the first one of each case"
+    seeds = "numbers with commas between them; default: the first one of each case"
     add_session_options(parser, *SESSION_OPTIONS, seeds=seeds)
     add_json(parser)
     add_quiet(parser)

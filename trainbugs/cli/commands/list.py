@@ -10,6 +10,7 @@ from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_counts import count, count_harm
 from runner.bugs.taxonomy import DECLARED, LISTS
 from runner.errors import CatalogError, UsageError
+from runner.files.atomic import write_text
 from runner.session.selection import Filter
 from trainbugs import api
 from trainbugs.cli.catalogue_page import catalogue_page
@@ -78,13 +79,17 @@ class ListOptions:
         return Filter(self.label, self.needs, self.max_seconds, declared)
 
     def check(self) -> None:
-        """Raise UsageError for options that exclude each other."""
+        """Raise UsageError for options that do not fit together."""
         if self.stats and self.markdown:
             raise UsageError("--stats and --markdown exclude each other; give one of them")
-        if self.out and not (self.stats and self.out.suffix in FIGURE_SUFFIXES):
-            raise UsageError(
-                f"--out {self.out}: expected a .png, .pdf or .svg, together with --stats"
-            )
+        if self.out is None:
+            return
+        if not (self.stats or self.markdown):
+            raise UsageError("--out needs --stats or --markdown")
+        if self.stats and self.out.suffix not in FIGURE_SUFFIXES:
+            raise UsageError(f"--out {self.out}: expected a .png, .pdf or .svg with --stats")
+        if self.markdown and self.out.suffix != ".md":
+            raise UsageError(f"--out {self.out}: expected a .md with --markdown")
 
 
 def list_table(bugs: Sequence[Bug]) -> Table:
@@ -105,33 +110,38 @@ def add_arguments(subparsers: Subparsers) -> None:
         "bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all"
     )
     add_session_options(parser, "label")
-    parser.add_argument("--needs", metavar="WHAT", help="data, c++, gpu, 2-processes … or none")
+    parser.add_argument(
+        "--needs", metavar="WHAT", help="cases that need data, c++, gpu, 2-processes …, or none"
+    )
     parser.add_argument(
         "--max-seconds",
         type=float,
         metavar="S",
-        help="all runs of the case took no longer, together",
+        help="cases whose runs took at most S seconds together",
     )
     for name, entries in DECLARED.items():
-        text = f"bugs that declare it: {', '.join(entries)}"
+        text = f"bugs with this {name.replace('_', ' ')}: {', '.join(entries)}"
         parser.add_argument(
             f"--{name.replace('_', '-')}", choices=entries, metavar="ENTRY", help=text
         )
     for name, entries in LISTS.items():
-        text = f"bugs of this {name}: {', '.join(entries)}"
+        text = f"bugs with this {name}: {', '.join(entries)}"
         parser.add_argument(f"--{name}", choices=entries, metavar="ENTRY", help=text)
-    parser.add_argument("--family", metavar="NAME", help="bugs of that family")
-    parser.add_argument("--environment", metavar="NAME", help="bugs that run in it")
+    parser.add_argument("--family", metavar="NAME", help="bugs of this family")
+    parser.add_argument("--environment", metavar="NAME", help="bugs that run in this environment")
     form = parser.add_mutually_exclusive_group()
     add_json(form)
-    form.add_argument("--markdown", action="store_true", help="the page docs/bugs.md")
+    form.add_argument("--markdown", action="store_true", help="print the page docs/bugs.md")
     parser.add_argument(
         "--stats",
         action="store_true",
-        help="numbers of bugs by what they declare, and by their labels",
+        help="count the bugs by what they declare, and by their labels",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="with --stats: draw them, to a .png, .pdf or .svg"
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="with --stats: the figure, a .png, .pdf or .svg; with --markdown: the page, a .md",
     )
 
 
@@ -144,6 +154,10 @@ def list_bugs(options: ListOptions) -> ExitStatus:
         raise UsageError("; ".join([options.filter.lack(bugs), *problems]))
     if options.stats:
         _print_statistics(matching, options)
+    elif options.markdown and options.out:
+        # A page that lacks bugs replaces no whole one.
+        if not problems:
+            _write_page(matching, options.out)
     else:
         _print_bugs(matching, options)
     if problems:
@@ -169,6 +183,11 @@ def _print_bugs(bugs: list[Bug], options: ListOptions) -> None:
         print(catalogue_page(bugs))
     else:
         show_table(list_table(bugs))
+
+
+def _write_page(bugs: list[Bug], path: Path) -> None:
+    write_text(path, f"{catalogue_page(bugs)}\n")
+    print(f"written: {path}")
 
 
 def _print_statistics(bugs: list[Bug], options: ListOptions) -> None:

@@ -26,9 +26,11 @@ class NewOptions:
 def add_arguments(subparsers: Subparsers) -> None:
     """Add new."""
     parser = add_command(subparsers, "new", make_bug, NewOptions, HELP)
-    parser.add_argument("id", metavar="ID", help="its public ID")
+    parser.add_argument("id", metavar="ID", help="the public ID of the bug")
     parser.add_argument(
-        "--environment", metavar="NAME", help="default: the newest that is built here, or of all"
+        "--environment",
+        metavar="NAME",
+        help="its pinned environment; default: the newest one that is built, else the newest one",
     )
     parser.add_argument(
         "--directory",

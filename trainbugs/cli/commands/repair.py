@@ -71,20 +71,31 @@ class RepairOptions:
 def add_arguments(subparsers: Subparsers) -> None:
     """Add repair."""
     parser = add_command(subparsers, "repair", manage_repairs, RepairOptions, HELP)
-    parser.add_argument("action", choices=ACTIONS, metavar="|".join(ACTIONS))
+    parser.add_argument(
+        "action",
+        choices=ACTIONS,
+        metavar="|".join(ACTIONS),
+        help="export: write tasks; grade: run and judge patches",
+    )
     parser.add_argument(
         "patches",
         nargs="*",
         type=Path,
         metavar="PATCHES",
-        help="grade: a file with a patch a line, a folder with ID.py and ID.diff, or a log (.eval)",
+        help="grade: files with a patch a line, folders with ID.py and ID.diff, or logs (.eval)",
     )
     parser.add_argument("--key", type=Path, metavar="FILE", help="grade: key.json of the export")
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="export: for tasks and key; grade: for the grades"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="export: folder for tasks and key; grade: folder for grades",
     )
     parser.add_argument(
-        "--drawn", type=int, metavar="N", help="grade: seeds drawn beside the case's; default: 2"
+        "--drawn",
+        type=int,
+        metavar="N",
+        help="grade: random seeds in addition to the case's; default: 2",
     )
     add_session_options(parser, "python", "jobs", "timeout_s", "trust_environments", "results")
     add_json(parser)

@@ -73,27 +73,44 @@ class ReviewOptions:
 def add_arguments(subparsers: Subparsers) -> None:
     """Add review."""
     parser = add_command(subparsers, "review", manage_reviews, ReviewOptions, HELP)
-    parser.add_argument("action", choices=ACTIONS, metavar="|".join(ACTIONS))
+    parser.add_argument(
+        "action",
+        choices=ACTIONS,
+        metavar="|".join(ACTIONS),
+        help="export: write tasks; import: score answers",
+    )
     parser.add_argument(
         "answers",
         nargs="*",
         type=Path,
         metavar="ANSWERS",
-        help="import: an answer a line, or a log (.eval)",
+        help="import: files with an answer a line, or logs (.eval)",
     )
     parser.add_argument("--key", type=Path, metavar="FILE", help="import: key.json of the export")
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="export: for tasks and key; import: for the scores"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="export: folder for tasks and key; import: folder for scores",
     )
     parser.add_argument(
-        "--perturb", type=int, metavar="SEED", help="export: other names, order and layout"
+        "--perturb",
+        type=int,
+        metavar="SEED",
+        help="export: rewrite the programs (names, order, layout)",
     )
     parser.add_argument(
-        "--plant", type=int, metavar="SEED", help="export: pairs with and without a planted fault"
+        "--plant",
+        type=int,
+        metavar="SEED",
+        help="export: write pairs with and without a planted fault instead",
     )
     add_session_options(parser, "results")
     parser.add_argument(
-        "--threshold", type=float, metavar="N", help="import: accused from there on; default: 50"
+        "--threshold",
+        type=float,
+        metavar="N",
+        help="import: suspicion from which on a program counts as accused; default: 50",
     )
     add_json(parser)
 

@@ -36,7 +36,7 @@ HELP = Help(
     [
         "run PyTorch-115607",
         "run SO-60335387/digits --seeds 0 --figures",
-        "run SO-60335387/lr1e-4 --data DIR       # that holds MNIST/raw",
+        "run SO-60335387/lr1e-4 --data DIR       # DIR holds MNIST/raw",
         "run PyTorch-115607/simple --python ~/venv/bin/python --device cuda",
         "run PyTorch-115607 --inject --environment torch-2.13.0",
         "run --all -j 2",
@@ -116,31 +116,31 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="run the whole catalogue, or all with a --label, less what is retired or lacks data",
+        help="run all bugs, except retired ones and ones without data; --label chooses among them",
     )
     parser.add_argument(
         "--sample",
         type=count,
         metavar="N",
-        help="only N cases of all, drawn at random: a share for a reviewer with an hour",
+        help="with --all: only N cases, drawn at random",
     )
     parser.add_argument(
         "--sample-seed",
         type=seed,
         default=0,
         metavar="SEED",
-        help="by which --sample draws; default: 0",
+        help="seed of --sample; default: 0",
     )
     add_session_options(parser, *SESSION_OPTIONS)
     parser.add_argument(
         "--record-only",
         action="store_true",
-        help="run and show what was recorded, without a verdict or expectations",
+        help="show what was recorded, without a verdict; the bug needs no expectations",
     )
     parser.add_argument(
         "--upstream",
         action="store_true",
-        help="also the buggy scripts in the first release with the real fix",
+        help="also run the buggy scripts in the first release with the real fix",
     )
     parser.add_argument("--figures", action="store_true", help="draw the figures of what was run")
     parser.add_argument(
@@ -151,7 +151,7 @@ def add_arguments(subparsers: Subparsers) -> None:
         type=Path,
         default=Path("figures"),
         metavar="DIR",
-        help="of figures; default: ./figures",
+        help="folder for figures; default: ./figures",
     )
     add_json(parser)
     add_quiet(parser)

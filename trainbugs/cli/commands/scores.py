@@ -99,32 +99,38 @@ class ScoresOptions:
 def add_arguments(subparsers: Subparsers) -> None:
     """Add scores."""
     parser = add_command(subparsers, "scores", score_detectors, ScoresOptions, HELP)
-    parser.add_argument("detectors", nargs="*", metavar="DETECTOR", help="default: all")
+    parser.add_argument(
+        "detectors", nargs="*", metavar="DETECTOR", help="names of detectors; default: all"
+    )
     parser.add_argument(
         "--from",
         dest="source",
         choices=("expected", "results", "both", "submissions"),
         help=(
-            "whose records: the committed ones, yours, both (yours, and the committed ones of "
-            "other detectors), or submissions (those, and the committed ones); default: expected"
+            "the expected records; your results; both: yours, and the expected ones of other "
+            "detectors; or submissions: submitted and expected ones; default: expected"
         ),
     )
     parser.add_argument(
         "--beside", nargs="+", default=(), metavar="DETECTOR",
-        help="your records beside the committed ones of these, on the programs that all were shown",
+        help="your results and the expected records of these, on the programs that all were shown",
     )  # fmt: skip
     parser.add_argument(
         "--against", nargs="+", default=(), metavar="DETECTOR",
         help=(
-            "what your detector misses, what nobody finds, and each pair of it and one of these; "
-            "all: every detector that has records"
+            "compare your detector with each of these, or with all; say what it misses, and what "
+            "nobody finds"
         ),
     )  # fmt: skip
     parser.add_argument(
-        "--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="only these, and all controls"
+        "--bugs",
+        nargs="+",
+        default=(),
+        metavar="BUG[/CASE]",
+        help="only these bugs, and all controls",
     )
     parser.add_argument(
-        "--common", action="store_true", help="only programs that all of the detectors were shown"
+        "--common", action="store_true", help="only programs that all detectors were shown"
     )
     parser.add_argument(
         "--isolated",
@@ -133,12 +139,19 @@ def add_arguments(subparsers: Subparsers) -> None:
     )
     formats = ("table", "csv", "json", "markdown", "latex")
     parser.add_argument(
-        "--format", choices=formats, default="table", help="of what is printed; default: table"
+        "--format",
+        choices=formats,
+        default="table",
+        help="format of what is printed; default: table",
     )
     add_figures(parser)
     add_session_options(parser, "label", "results")
     parser.add_argument(
-        "--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores"
+        "--out",
+        type=Path,
+        default=Path("scores"),
+        metavar="DIR",
+        help="folder for scores and figures; default: ./scores",
     )
     add_json(parser)
 

@@ -49,16 +49,19 @@ def add_arguments(subparsers: Subparsers) -> None:
         dest="source",
         choices=("expected", "results"),
         default="expected",
-        help="whose records: the committed ones, or yours, which make one self-contained page",
+        help="the expected records; or your results, on one self-contained page; default: expected",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="DIR|FILE", help="default: ./site, or ./report.html for results"
+        "--out",
+        type=Path,
+        metavar="DIR|FILE",
+        help="where to write; default: ./site, or ./report.html for results",
     )
     parser.add_argument(
         "--repository",
         default="",
         metavar="URL",
-        help="of the repository on the web, to which each page links",
+        help="address of the repository, to which each page links",
     )
     add_session_options(parser, "results")
 

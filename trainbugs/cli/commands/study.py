@@ -40,8 +40,8 @@ SESSION_OPTIONS = (
     "gpus", "per_gpu", "executor", "trust_environments", "results",
 )  # fmt: skip
 TEXTS = {
-    "seeds": "comma-separated, e.g. 0,1,2; default: those of the study",
-    "timeout_s": "for each run; default: that of the study",
+    "seeds": "numbers with commas between them, like 0,1,2; default: the study's",
+    "timeout_s": "limit for each run; default: the study's",
     "environment": "another pinned environment than the study's",
 }
 # At most this many INVALID runs are named one by one.
@@ -86,17 +86,19 @@ def add_arguments(subparsers: Subparsers) -> None:
         "--points",
         type=count,
         metavar="N",
-        help="run that many more points, then stop; default: all",
+        help="run N more points, then stop; default: all",
     )
     parser.add_argument(
         "--from",
         dest="source",
         choices=("run", "results", "expected"),
         default="run",
-        help="results or expected: run nothing, show the results folder or the committed table",
+        help="results, expected: run nothing, and show your results or the expected table",
     )
     parser.add_argument(
-        "--keep", action="store_true", help="count present runs of the committed table as finished"
+        "--keep",
+        action="store_true",
+        help="do not repeat runs of the expected table whose files are unchanged",
     )
     add_session_options(parser, *SESSION_OPTIONS, **TEXTS)
     parser.add_argument("--figures", action="store_true", help="draw figures and write the summary")
@@ -105,7 +107,7 @@ def add_arguments(subparsers: Subparsers) -> None:
         type=Path,
         default=Path("figures"),
         metavar="DIR",
-        help="of figures; default: ./figures",
+        help="folder for figures; default: ./figures",
     )
     parser.add_argument(
         "--update-expected",

@@ -10,7 +10,7 @@ from trainbugs.cli.parser import Help, Subparsers, add_command, add_json
 from trainbugs.cli.terminal import show_text
 
 HELP = Help(
-    "look at a detector that you want to submit, as a maintainer will",
+    "check a detector that you want to submit, as a maintainer will",
     ["submit --check submissions/my-detector"],
 )
 

@@ -36,7 +36,7 @@ def add_arguments(subparsers: Subparsers) -> None:
         "bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all"
     )
     parser.add_argument(
-        "--write", action="store_true", help="write the numbers into README.md, print no table"
+        "--write", action="store_true", help="write the numbers into README.md, and print no table"
     )
 
 

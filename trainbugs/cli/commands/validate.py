@@ -23,7 +23,7 @@ HELP = Help(
         "validate",
         "validate SO-60335387",
         "validate my/own/bug",
-        "validate --devices SO-60335387    # as on a GPU, which it needs not",
+        "validate --devices SO-60335387    # needs no GPU",
     ],
 )
 SESSION_OPTIONS = ("data", "network", "trust_environments", "results")
@@ -48,7 +48,7 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--devices",
         action="store_true",
-        help="run the scripts as on a GPU, which need not be there: do they mix devices?",
+        help="run the scripts as if there were a GPU, and say where they mix devices",
     )
     add_session_options(parser, *SESSION_OPTIONS)
     add_json(parser)

@@ -52,19 +52,19 @@ def add_arguments(subparsers: Subparsers) -> None:
         subparsers, "versions", sweep_versions, VersionsOptions, HELP, unfinished=INVALID
     )
     parser.add_argument(
-        "targets", nargs="+", metavar="BUG[/CASE]", help="whose buggy scripts to run"
+        "targets", nargs="+", metavar="BUG[/CASE]", help="what to run; also a bug directory"
     )
     parser.add_argument(
         "--environments",
         metavar="GLOB",
-        help="default: those of the bug's package, 'torch-*' for most",
+        help="environments to try; default: all of the bug's package, for most bugs 'torch-*'",
     )
     parser.add_argument(
         "--remove-after",
         action="store_true",
-        help="remove each environment that was not there before: 5 GB at a time",
+        help="remove each environment after its runs, if it was not there before",
     )
-    seeds = "comma-separated; default: the first one of each case"
+    seeds = "numbers with commas between them; default: the first one of each case"
     add_session_options(
         parser, "device", "data", "force", "trust_environments", "results", seeds=seeds
     )
@@ -76,7 +76,7 @@ def add_arguments(subparsers: Subparsers) -> None:
         type=Path,
         default=Path("figures"),
         metavar="DIR",
-        help="of the map; default: ./figures",
+        help="folder for figures; default: ./figures",
     )
     add_json(parser)
     add_quiet(parser)

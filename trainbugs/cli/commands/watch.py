@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HELP = Help(
     "run a training script of your own, and say which invariants of training it breaks",
     [
-        "watch train.py --epochs 3              # what stands behind the script is the script's",
+        "watch train.py --epochs 3              # the script gets what follows its name",
         "watch --ignore stale-gradients train.py",
         "watch -m my_package.train",
         "watch --list",
@@ -115,7 +115,7 @@ def add_arguments(subparsers: Subparsers) -> None:
         "--python",
         type=Path,
         metavar="PATH",
-        help="default: python3 if it has torch, else that of trainbugs",
+        help="interpreter of your script; default: python3 with torch, else the one of trainbugs",
     )
     parser.add_argument(
         "-m", dest="module", action="store_true", help="run a module, as `python -m` does"
@@ -125,7 +125,7 @@ def add_arguments(subparsers: Subparsers) -> None:
         action="append",
         default=[],
         metavar="INVARIANT",
-        help="silence one; several times for more",
+        help="silence this invariant; repeat it for more",
     )
     parser.add_argument(
         "--light", action="store_true", help="leave out what copies or computes much"
@@ -134,33 +134,40 @@ def add_arguments(subparsers: Subparsers) -> None:
         "--info",
         action=BooleanOptionalAction,
         default=True,
-        help="show advice, which never counts; default: it is shown",
+        help="show or hide advice, which never counts; default: show",
     )
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write the whole report to a file"
     )
     parser.add_argument(
-        "--sarif", type=Path, metavar="FILE", help="the same as SARIF 2.1.0, for code scanning"
+        "--sarif", type=Path, metavar="FILE", help="write it as SARIF 2.1.0, for code scanning"
     )
     parser.add_argument(
-        "--junit", type=Path, metavar="FILE", help="the same as JUnit XML, a test an invariant"
+        "--junit",
+        type=Path,
+        metavar="FILE",
+        help="write it as JUnit XML, with a test for each invariant",
     )
     parser.add_argument(
         "--baseline", type=Path, metavar="FILE", help="pass over the findings in this file"
     )
     parser.add_argument(
-        "--write-baseline", action="store_true", help="write all findings to that file, and pass"
+        "--write-baseline",
+        action="store_true",
+        help="write all findings to the --baseline file; they do not count in this run",
     )
     parser.add_argument(
         "--wheel", type=Path, metavar="DIR", help="write the small wheel there, and run nothing"
     )
     parser.add_argument("--list", action="store_true", help="show the invariants, and run nothing")
-    parser.add_argument("command", nargs=REMAINDER, metavar=SCRIPT, help="with its arguments")
+    parser.add_argument(
+        "command", nargs=REMAINDER, metavar=SCRIPT, help="your script, and its arguments"
+    )
 
 
 def watch_program(options: WatchOptions) -> ExitStatus:
     """Run a program; its own status, or where it ends well: FAILURE if an error was seen,
-    NOTHING_WATCHED if it did no step, else SUCCESS.
+    NOTHING_WATCHED if it did no step or left no report, else SUCCESS.
     """
     from evaluation.watching import program
     from evaluation.watching.document import describe
@@ -180,15 +187,17 @@ def watch_program(options: WatchOptions) -> ExitStatus:
     watched = _watched(options)
     returned, report = program.run(watched)
     status = 128 - returned if returned < 0 else returned
-    if report and report.told_elsewhere:
-        # The first rank writes the files, too: they are the same for all ranks.
-        return _exit_status(status, report)
-    silencing = Silencing(report, watched.folder, marks) if report else None
-    if silencing is None:
-        _say(f"{_end_of_program(returned)}, without a report: nothing is known of what was seen")
-    else:
-        silencing = _with_new_baseline(options, silencing)
+    if report is None:
+        _say(f"{_end_of_program(returned)}: nothing is known of what was seen")
+    if program.is_told_elsewhere(report):
+        # The first rank writes the files, too: they are the same for all ranks. A rank that failed
+        # would end it.
+        return ExitStatus(status)
+    silencing = None
+    if report:
+        silencing = _with_new_baseline(options, Silencing(report, watched.folder, marks))
         _print_report(silencing, watched, options.info)
+        _print_hints(silencing, watched, sanitizer_invariants)
     _write(options, describe(watched, status, silencing, sanitizer_invariants))
     return _exit_status(status, silencing.audible if silencing else None)
 
@@ -239,12 +248,11 @@ def watched_invariants() -> "Sequence[Invariant]":
 
 def _exit_status(status: int, report: "WatchReport | None") -> ExitStatus:
     """The program's own status if that is not 0, else what the report says."""
-    # A rank that failed would end the first one, which tells for all.
-    if status != SUCCESS or report is None or report.told_elsewhere:
+    if status != SUCCESS:
         return ExitStatus(status)
-    if report.has_error:
-        return FAILURE
-    return NOTHING_WATCHED if report.is_empty else SUCCESS
+    if report is None or report.is_empty:
+        return NOTHING_WATCHED
+    return FAILURE if report.has_error else SUCCESS
 
 
 def _print_invariants(invariants: "Sequence[Invariant]") -> None:
@@ -293,6 +301,17 @@ def _print_report(silencing: "Silencing", watched: "Watched", with_advice: bool)
         _say(f"a fault of the sanitizer: {one_line(failure.strip())}")
 
 
+def _print_hints(
+    silencing: "Silencing", watched: "Watched", invariants: "Sequence[Invariant]"
+) -> None:
+    """Print a line for each name in a comment that no invariant has."""
+    from evaluation.watching.wording import hints
+
+    known = [invariant.name for invariant in invariants]
+    for hint in hints(silencing, known, None if watched.module else watched.script):
+        _say(hint)
+
+
 def _print_table(alarms: "Sequence[WatchedAlarm]", watched: "Watched") -> None:
     from evaluation.watching.wording import HEADING, entries
 
@@ -306,9 +325,12 @@ def _print_table(alarms: "Sequence[WatchedAlarm]", watched: "Watched") -> None:
 
 
 def _end_of_program(returned: int) -> str:
-    if returned >= 0:
-        return f"the program ended with status {returned}"
-    return f"the program was ended by {signal.Signals(-returned).name}"
+    """How a program ended that left no report."""
+    if returned == SUCCESS:
+        return "the program ended before the report (os._exit?)"
+    if returned > SUCCESS:
+        return f"the program ended with status {returned}, without a report"
+    return f"the program was ended by {signal.Signals(-returned).name}, without a report"
 
 
 def _write(options: WatchOptions, document: "WatchDocument") -> None:

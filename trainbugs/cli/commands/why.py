@@ -8,7 +8,7 @@ from trainbugs.cli.exits import SUCCESS, ExitStatus
 from trainbugs.cli.parser import Help, Subparsers, add_command, add_quiet, add_session_options
 
 HELP = Help(
-    "show the root cause of a bug in a version of PyTorch, by the bug's own why.py",
+    "run the why.py of a bug, which shows the root cause in a version of PyTorch",
     ["why PyTorch-115607", "why PyTorch-115607 --environment torch-2.13.0"],
 )
 
@@ -26,7 +26,10 @@ def add_arguments(subparsers: Subparsers) -> None:
     """Add why."""
     parser = add_command(subparsers, "why", show_cause, WhyOptions, HELP)
     parser.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
-    texts = {"environment": "default: that of the bug", "inject": "put the fault back first"}
+    texts = {
+        "environment": "pinned environment to use; default: the bug's",
+        "inject": "put the fault back first",
+    }
     add_session_options(parser, "python", "trust_environments", **texts)
     add_quiet(parser)
 
