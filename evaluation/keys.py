@@ -29,6 +29,7 @@ def rules_digest(rules: Mapping[str, Rule]) -> str:
     return _hash(sorted((name, to_builtins(rule)) for name, rule in rules.items()))
 
 
+@cache
 def rule_digest(rule: Rule) -> str:
     """A hash of one alarm rule; what it leaves out counts as its default."""
     return _hash(to_builtins(rule))

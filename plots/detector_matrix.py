@@ -28,7 +28,8 @@ def matrix_figure(
     """The cases found and not accused when fixed, by family, beside the false alarms;
     as wide as a column.
     """
-    parts = {key: with_twins(group) for key, group in outcomes.groupby(ROW)}
+    all_buggy = with_twins(outcomes)
+    parts = {key: group for key, group in all_buggy.groupby(ROW)}
     present = {families.get(bug, OTHER) for bug in outcomes.bug[outcomes.kind == "buggy"]}
     shown = [name for name in (*ORDER, OTHER) if name in present]
     shown += sorted(present - {*ORDER, OTHER})
@@ -38,7 +39,7 @@ def matrix_figure(
     # Apart from the families, since they count something else.
     right_places = [len(shown) + 0.25, len(shown) + 1.25]
     for y, (_, row) in enumerate(scores.iterrows()):
-        buggy = parts[tuple(row[ROW])]
+        buggy = parts.get(tuple(row[ROW]), all_buggy.iloc[:0])
         for x, family in enumerate(shown):
             _cell(axes, x, y, _hits(buggy, families, family), FOUND)
         for right, name in zip(right_places, ("false_fixed", "false_controls"), strict=True):

@@ -122,8 +122,11 @@ def _cell(axes: "Axes", x: float, y: float, state: str, text: str) -> None:
     from matplotlib.patches import Rectangle
 
     corner = (x - 0.47, y - 0.46)
-    axes.add_patch(Rectangle(corner, 0.94, 0.92, facecolor=OUTCOMES[state], linewidth=0))
-    axes.text(x, y, text, ha="center", va="center_baseline", fontsize=5)
+    cell = Rectangle(corner, 0.94, 0.92, facecolor=OUTCOMES[state], linewidth=0)
+    # `add_patch` would also widen the limits of the axes, which are set later.
+    axes.add_artist(cell)
+    if text:
+        axes.text(x, y, text, ha="center", va="center_baseline", fontsize=5)
 
 
 def _label(axes: "Axes", columns: list[str], rows: list[str]) -> None:

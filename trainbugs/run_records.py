@@ -8,8 +8,8 @@ from evaluation.reading.sources import Source, select_cases
 from runner.bugs.bug import Target
 from runner.bugs.catalog import NAME, Catalog
 from runner.errors import ResultsError, UsageError
-from runner.results.expected import expected_paths, expected_records
-from runner.results.record import RunRecord, read_record
+from runner.results.expected import expected_paths, expected_records, read_expected_record
+from runner.results.record import RunRecord
 from runner.results.store import Store
 
 # Records, and a line for each file that cannot be read.
@@ -31,7 +31,7 @@ def read_expected(catalog: Catalog, names: Sequence[str]) -> ReadRecords:
     # A file is read once, where a case is named twice.
     for path in dict.fromkeys(paths):
         try:
-            records.append(read_record(path))
+            records.append(read_expected_record(path))
         except ResultsError as error:
             problems.append(str(error))
     return records, problems

@@ -360,7 +360,8 @@ def as_csv(table: "pd.DataFrame") -> str:
 
     safe = {}
     for name in table.columns:
-        cells = [cell(value) for value in table[name]]
-        if any(new is not value for new, value in zip(cells, table[name], strict=True)):
+        values = table[name].tolist()
+        cells = [cell(value) for value in values]
+        if any(new is not value for new, value in zip(cells, values, strict=True)):
             safe[name] = pd.Series(cells, index=table.index, dtype=object)
     return table.assign(**safe).to_csv(index=False)

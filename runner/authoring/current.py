@@ -3,6 +3,7 @@ digests.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,11 +17,34 @@ from runner.files.state import FileState, file_state
 from runner.results.record import RunRecord, run_name
 
 
-def is_current(bug: Bug, case: Case, record: RunRecord, place: str, root: Path) -> bool:
+@dataclass(frozen=True)
+class PresentFiles:
+    """The present scripts of a bug and the environments, read once for the records of a check."""
+
+    bug: Bug
+    root: Path
+    _scripts: dict[tuple[str, str, bool], dict[str, bytes]] = field(default_factory=dict)
+    _environments: dict[str, Environment | None] = field(default_factory=dict)
+
+    def scripts(self, case: Case, variant: str, inject: bool = False) -> dict[str, bytes]:
+        """The text of a variant's Python files, by name; raises CatalogError."""
+        program = (case.name, variant, inject)
+        if program not in self._scripts:
+            self._scripts[program] = read_scripts(self.bug, case.program.variants[variant], inject)
+        return self._scripts[program]
+
+    def environment(self, place: str) -> Environment | None:
+        """The environment of that name or in that folder, as `environment_at` says."""
+        if place not in self._environments:
+            self._environments[place] = environment_at(self.root, place)
+        return self._environments[place]
+
+
+def is_current(present: PresentFiles, case: Case, record: RunRecord, place: str) -> bool:
     """Whether a record is of the present scripts, parameters and lock of that environment: its key
     is the same.
     """
-    described = environment_at(root, place)
+    described = present.environment(place)
     runtime = (
         record.runtime.environment,
         record.lock,
@@ -28,7 +52,7 @@ def is_current(bug: Bug, case: Case, record: RunRecord, place: str, root: Path) 
         record.python,
         record.runtime.torch,
     )
-    scripts = read_scripts(bug, case.program.variants[record.variant], record.injected)
+    scripts = present.scripts(case, record.variant, record.injected)
     key = run_key(
         case, record.variant, scripts, record.seed, record.runtime.device, runtime, record.data
     )

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from runner.authoring.current import environment_at
+from runner.authoring.current import PresentFiles
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
 from runner.bugs.program import VARIANTS
 from runner.errors import MeasureError, TrainbugsError
-from runner.execution.key import read_scripts, run_key
+from runner.execution.key import run_key
 from runner.expectations.checks import check_seeds
 from runner.expectations.expectation import Expectation
 from runner.results.record import RunRecord
@@ -169,9 +169,10 @@ def check_horizon_keys(bug: Bug, root: Path) -> Iterator[str]:
     except TrainbugsError as error:
         yield str(error)
         return
+    present = PresentFiles(bug, root)
     for row in table:
         case = doubled.get(f"study-horizon-{row.case}")
-        if case is None or not _is_current(bug, case, row, root):
+        if case is None or not _is_current(present, case, row):
             yield (
                 f"expected/{horizon.FILE}: {row.case}, {row.variant} seed {row.seed} is of other "
                 f"files; `trainbugs horizon {bug.id} --update-expected` makes it anew"
@@ -179,16 +180,14 @@ def check_horizon_keys(bug: Bug, root: Path) -> Iterator[str]:
             return
 
 
-def _is_current(bug: Bug, case: Case, row: HorizonRow, root: Path) -> bool:
+def _is_current(present: PresentFiles, case: Case, row: HorizonRow) -> bool:
     """Whether the first digits of the key are those of the present files."""
-    variant = case.program.variants[row.variant]
-    environment = environment_at(root, variant.place)
+    environment = present.environment(case.program.variants[row.variant].place)
     if environment is None:
         return True  # Another check says so.
     runtime = (environment.name, environment.lock_hash, str(True), row.python, row.torch or None)
-    key = run_key(
-        case, row.variant, read_scripts(bug, variant), row.seed, "cpu", runtime, row.data or None
-    )
+    scripts = present.scripts(case, row.variant)
+    key = run_key(case, row.variant, scripts, row.seed, "cpu", runtime, row.data or None)
     return key[: horizon.KEY_LENGTH] == row.key
 
 

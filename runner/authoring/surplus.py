@@ -85,7 +85,7 @@ def _surplus(folder: Path, prefix: str, belonging: set[str], above: set[str]) ->
 def _belonging(bug: Bug, root: Path) -> set[str]:
     """The names in `expected/` that its files may have."""
     names: set[str] = set()
-    environments = set(spec.names(root))
+    environments = _mapped_environments(bug, root)
     for case in bug.cases.values():
         names.update(_case_files(case))
         environments.update(variant.environment for variant in case.program.variants.values())
@@ -95,6 +95,15 @@ def _belonging(bug: Bug, root: Path) -> set[str]:
     readme = bug.directory / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
     return names | {f"{VERSIONS}.png", HORIZON, *PICTURE.findall(text)}
+
+
+def _mapped_environments(bug: Bug, root: Path) -> set[str]:
+    """The environments of which the bug's map of versions has a folder: few of all there are."""
+    folder = bug.expected / VERSIONS
+    if not folder.is_dir():
+        return set()
+    names = (path.name for path in folder.iterdir())
+    return {name for name in names if (root / "environments" / name / spec.LOCK).exists()}
 
 
 def _case_files(case: Case) -> Iterator[str]:

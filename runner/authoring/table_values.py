@@ -35,10 +35,13 @@ class CellNumbers:
 
 @dataclass(frozen=True)
 class CommittedRecords:
-    """The committed records of a bug; those of a case in an environment are read once."""
+    """The committed records of a bug; those of a case in an environment, and those of a study, are
+    read once.
+    """
 
     bug: Bug
     _by_place: dict[tuple[str, str | None], SeedMetrics] = field(default_factory=dict)
+    _by_study: dict[str, Mapping[str, Sequence[Record]]] = field(default_factory=dict)
 
     def case_name(self, source: Source) -> str:
         """The case that a source names, or the only one; raises MeasureError."""
@@ -60,6 +63,11 @@ class CommittedRecords:
 
     def trainings(self, study_name: str) -> Mapping[str, Sequence[Record]]:
         """The trainings of a study, by variant; raises ResultsError, UsageError or CatalogError."""
+        if study_name not in self._by_study:
+            self._by_study[study_name] = self._read_trainings(study_name)
+        return self._by_study[study_name]
+
+    def _read_trainings(self, study_name: str) -> Mapping[str, Sequence[Record]]:
         study = definition.load(self.bug, study_name)
         trainings: dict[str, list[Record]] = {variant: [] for variant in study.variants}
         for row in filter(lambda row: row.ok, table.read(study)):
@@ -158,7 +166,9 @@ def _series_values(
 
 def _choose(source: Source, variant: str, records: Sequence[Record]) -> list[Record]:
     """The records of a variant that `between` and `at` leave."""
-    chosen = [record for record in records if _is_between(record, source.between)]
+    chosen = list(records)
+    if source.between:
+        chosen = [record for record in records if _is_between(record, source.between)]
     return _extreme(source.at, variant, chosen) if source.at and chosen else chosen
 
 

@@ -1,13 +1,12 @@
 """Whether committed records belong together: made at one commit, and without gaps."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 from runner.authoring.current import environment_at
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
 from runner.results.record import RunRecord
-from runner.verdicts.affected import findings
 
 
 def check_revisions(folder: str, records: Iterable[RunRecord], again: str) -> Iterator[str]:
@@ -20,9 +19,11 @@ def check_revisions(folder: str, records: Iterable[RunRecord], again: str) -> It
         yield f"{folder}: its records are of several commits ({shown}); {again} makes them anew"
 
 
-def check_whole_map(bug: Bug, records: Sequence[RunRecord], again: str) -> Iterator[str]:
+def check_whole_map(
+    bug: Bug, records: Sequence[RunRecord], versions: Set[str], again: str
+) -> Iterator[str]:
     """Each environment of a map has the same cases and seeds, at one commit, and each affected
-    version is there.
+    version is among those of the records.
 
     Environments may be of several commits: another one is added to a map without running all of the
     others again.
@@ -41,7 +42,7 @@ def check_whole_map(bug: Bug, records: Sequence[RunRecord], again: str) -> Itera
             )
         yield from check_revisions(f"expected/versions/{environment}", present, again)
     declared = set(bug.affected.versions) if bug.affected and records else set()
-    for version in sorted(declared - {item.version for item in findings(bug, records)}):
+    for version in sorted(declared - versions):
         yield (
             f"config.json: affected names {version}, and expected/versions has no record of it; "
             f"{again} makes one"

@@ -5,7 +5,7 @@ does.
 from collections.abc import Iterator
 from pathlib import Path
 
-from runner.authoring.current import check_digests, environment_at, is_current
+from runner.authoring.current import PresentFiles, check_digests, environment_at, is_current
 from runner.authoring.together import check_revisions
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
@@ -23,11 +23,13 @@ def check_upstream(bug: Bug, root: Path) -> Iterator[str]:
     """Each case has the variant if a release with the real fix has an environment here, and its
     records hold.
     """
-    mended = _mended(bug, root)
     for case in bug.cases.values():
         if UPSTREAM in case.program.variants:
             yield from _check_records(bug, case, root)
-        elif mended and case.portable and not case.benign:
+            continue
+        # All environments are looked at, so this is asked only where it matters.
+        mended = _mended(bug, root) if case.portable and not case.benign else None
+        if mended:
             yield (
                 f"case {case.name} has no variant {UPSTREAM}: the real fix is in {mended.name}; "
                 f'add "{UPSTREAM}": {{"environment": "{mended.name}"}}, and run it by '
@@ -72,11 +74,12 @@ def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
         )
         return
     stale: list[str] = []
+    present = PresentFiles(bug, root)
     for record in records:
         place = case.program.variants[UPSTREAM].place
         if device == CUDA:
             place = record.runtime.environment
-        if not is_current(bug, case, record, place, root):
+        if not is_current(present, case, record, place):
             stale.append(run_name(record))
     if stale:
         yield (

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from runner.authoring.current import check_digests, is_current
+from runner.authoring.current import PresentFiles, check_digests, is_current
 from runner.authoring.declared import check_declared
 from runner.authoring.harm import check_harm, check_horizon_keys
 from runner.authoring.judgement import check_lines, check_verdicts
@@ -156,6 +156,7 @@ def _check_cases(bug: Bug) -> Iterator[str]:
 
 def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
     again = f"`trainbugs run {Catalog(root).shell_name(bug)} --force --update-expected`"
+    present = PresentFiles(bug, root)
     for case in bug.cases.values():
         try:
             records = expected_records(bug, case.name, CUDA if "gpu" in case.program.tools else CPU)
@@ -171,7 +172,7 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
                     f"case {case.name}: never_run is true, and expected/{case.name} has records; "
                     "leave it out"
                 )
-            yield from _check_current(bug, case, records, root, again)
+            yield from _check_current(present, case, records, again)
             continue
         finished = {(record.variant, record.seed) for record in records if record.ok}
         required = {(variant, seed) for variant in VARIANTS for seed in case.program.seeds}
@@ -179,7 +180,7 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
             have = f"{len(finished & required)} of {len(required)} runs"
             yield f"expected/{case.name} has {have}; {again} makes them"
             continue
-        yield from _check_current(bug, case, records, root, again)
+        yield from _check_current(present, case, records, again)
         yield from check_verdicts(case, records)
         yield from check_lines(case, records)
         yield from check_trigger(case, records)
@@ -205,14 +206,14 @@ def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
 
 
 def _check_current(
-    bug: Bug, case: Case, records: Iterable[RunRecord], root: Path, again: str
+    present: PresentFiles, case: Case, records: Iterable[RunRecord], again: str
 ) -> Iterator[str]:
     for record in records:
         place = case.program.variants[record.variant].place
         if record.runtime.kind_of_device == CUDA:
             # On a GPU any interpreter will do.
             place = record.runtime.environment
-        if not is_current(bug, case, record, place, root):
+        if not is_current(present, case, record, place):
             name = f"expected/{case.name}/{record.variant}-seed{record.seed}.json"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
 
@@ -226,16 +227,17 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
         return
     again = f"`trainbugs versions {Catalog(root).shell_name(bug)} --force --update-expected`"
     yield from check_digests("expected/versions", records, again)
+    present = PresentFiles(bug, root)
     for record in records:
         case = bug.cases.get(record.case)
-        if case is None or not is_current(bug, case, record, record.runtime.environment, root):
+        if case is None or not is_current(present, case, record, record.runtime.environment):
             name = f"expected/versions/{record.runtime.environment}/{record.case}"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
             return
-    yield from check_whole_map(bug, records, again)
     states: dict[str, set[str]] = {}
     for item in findings(bug, records):
         states.setdefault(item.version, set()).add(item.state)
+    yield from check_whole_map(bug, records, states.keys(), again)
     affected = set(bug.affected.versions) if bug.affected else set()
     for version, shown in states.items():
         if shown != {INVALID} and (AFFECTED in shown) != (version in affected):

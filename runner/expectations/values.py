@@ -1,5 +1,6 @@
 """Values of metrics: which are usable, and their differences and ratios."""
 
+import math
 import sys
 from typing import Any
 
@@ -12,9 +13,12 @@ def is_finite(value: Any) -> bool:
     """Whether a metric is usable: a finite number, a boolean, a text that stands for no NaN, or a
     list of them.
     """
+    # Most values are floats, and there are many.
+    if isinstance(value, float):
+        return math.isfinite(value)
     if isinstance(value, list):
         return all(is_finite(element) for element in value)
-    if isinstance(value, int | float):
+    if isinstance(value, int):
         return abs(value) <= sys.float_info.max
     return isinstance(value, str) and value not in ("NaN", "Infinity", "-Infinity")
 

@@ -42,7 +42,7 @@ def expected_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
     """The expected records of the two variants on that kind of device, by name; raises ResultsError
     for an odd one.
     """
-    return [_read(path) for path in expected_paths(bug, case, device)]
+    return [read_expected_record(path) for path in expected_paths(bug, case, device)]
 
 
 def upstream_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
@@ -50,7 +50,7 @@ def upstream_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
     above.
     """
     folder = _folder(bug, case, device) / UPSTREAM
-    return [_read(path) for path in sorted(folder.glob("*-seed*.json"))]
+    return [read_expected_record(path) for path in sorted(folder.glob("*-seed*.json"))]
 
 
 def recorded_devices(bug: Bug, case: str) -> tuple[str, ...]:
@@ -86,14 +86,16 @@ def expected_paths(bug: Bug, case: str, device: str = CPU) -> list[Path]:
     return sorted(_folder(bug, case, device).glob("*-seed*.json"))
 
 
-def _read(path: Path) -> RunRecord:
+def read_expected_record(path: Path) -> RunRecord:
+    """The record in a file, read once for each state of the file; raises ResultsError."""
     state = file_state(path)
     return read_record(path) if state is None else _read_in_state(path, state)
 
 
-@lru_cache(maxsize=64)
+# Above the number of all there are: the website shows each, and has them in a table. All together
+# are small.
+@lru_cache(maxsize=4096)
 def _read_in_state(path: Path, state: FileState) -> RunRecord:
-    """The record, read once for each state of its file: several checks of a bug ask for it."""
     return read_record(path)
 
 
@@ -129,7 +131,7 @@ def version_records(bug: Bug) -> list[RunRecord]:
     cannot be read.
     """
     paths = sorted((bug.expected / VERSIONS).glob("*/*/*-seed*.json"))
-    return [_read(path) for path in paths]
+    return [read_expected_record(path) for path in paths]
 
 
 def expected_runs(bug: Bug) -> dict[str, list[RunRecord]]:

@@ -208,8 +208,15 @@ def digest(key: str, metrics: Sequence[Record]) -> str | None:
     """
     if not metrics:
         return None
-    text = json.dumps([key, finite(metrics)], sort_keys=True, separators=(",", ":"))
+    try:
+        text = _digest_text(key, metrics)
+    except ValueError:  # Not all numbers are finite.
+        text = _digest_text(key, finite(metrics))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _digest_text(key: str, metrics: Sequence[Record]) -> str:
+    return json.dumps([key, metrics], sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def read_record(path: Path) -> RunRecord:

@@ -5,7 +5,6 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -161,9 +160,7 @@ def parse(study: Study, table: str, path: Path | None = None) -> list[StudyRow]:
     parsed = []
     try:
         for line in reader:
-            _check_cells(line)
-            texts = {name: _text_of(value) for name, value in line.items()}
-            parsed.append(_row(study, points, texts))
+            parsed.append(_row(study, points, _texts(line)))
     except (KeyError, ValueError, TypeError, csv.Error) as error:
         where = untrusted.shown(path) if path else study.id
         raise ResultsError(
@@ -172,19 +169,18 @@ def parse(study: Study, table: str, path: Path | None = None) -> list[StudyRow]:
     return parsed
 
 
-def _text_of(value: Any) -> Any:
-    return text_of(value) if isinstance(value, str) else value
+def _texts(line: dict[str, str]) -> dict[str, str]:
+    """The texts of a line by column. DictReader gives None for a cell that is missing, and names
+    surplus cells None.
 
-
-def _check_cells(line: Mapping[str | None, str | list[str] | None]) -> None:
-    """Raise ValueError for a line that has fewer or more cells than the first one, in which the
-    columns are named.
+    Raises ValueError for a line that has fewer or more cells than the first one.
     """
     absent = [name for name, cell in line.items() if cell is None]
     if absent:
         raise ValueError(f"it has no cell for {untrusted.brief(absent[0])}")
     if None in line:
         raise ValueError("it has more cells than the first line names")
+    return {name: text_of(cell) for name, cell in line.items()}
 
 
 def _row(

@@ -74,11 +74,13 @@ def _twice(
     """
     points: set[str] = set()
     for record in metrics:
-        has_fields = all(name in record for name in fields)
-        if not has_fields or not matches_where(record, where):
+        if not matches_where(record, where):
             continue
-        # 1, 1.0 and True are different points, though they are equal.
-        point = repr([record[name] for name in fields])
+        try:
+            # 1, 1.0 and True are different points, though they are equal.
+            point = repr([record[name] for name in fields])
+        except KeyError:
+            continue
         if point in points:
             return ", ".join(f"{name} = {record[name]!r}" for name in fields)
         points.add(point)

@@ -1,6 +1,7 @@
 """The entry point of the command line, which turns every error into one line and exit status 2."""
 
 import argparse
+import gc
 import io
 import os
 import sys
@@ -17,6 +18,9 @@ from trainbugs.cli.root_parser import build_parser
 
 # What `run --python` does without, and whatever needs it imports late.
 OPTIONAL = ("uv", "pandas", "matplotlib", "numpy")
+# How many new objects there are before Python looks for unused ones, and how many such looks before
+# it looks among older ones, and the oldest.
+GARBAGE_THRESHOLDS = (20_000, 20, 100)
 # What Python says where memory lacks for a thread, and the loader where it lacks for a library.
 LACK_OF_MEMORY = ("can't start new thread", "failed to map segment")
 
@@ -86,6 +90,9 @@ def _prepare() -> None:
     ASCII only.
     """
     interrupts.install()
+    # A command reads many records and keeps them: looking through all of them again and again for
+    # what is no longer used takes a tenth of the time of `scores`.
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):

@@ -156,9 +156,10 @@ OPTIONAL = ("rewritten_outcomes",)
 
 def tables(catalog: Catalog) -> tuple[list[Table], Sequence[str]]:
     """All tables, and a line for each file that cannot be read."""
-    bugs, unreadable_bugs = catalog.readable()
-    records, unreadable_records = read_expected(catalog, [bug.id for bug in bugs])
-    problems = [*unreadable_bugs, *unreadable_records]
+    bugs, _ = catalog.readable()
+    # Its problems name the bugs that cannot be read, too.
+    records, unreadable = read_expected(catalog, ())
+    problems = list(unreadable)
     frames = {
         "bugs": _frame("bugs", map(_bug, bugs)),
         "cases": _frame("cases", (row for bug in bugs for row in _cases(bug))),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.bugs.bug import Bug
-from runner.bugs.catalog import Catalog
+from runner.bugs.catalog import Catalog, CatalogSnapshot
 from runner.bugs.catalogue_counts import counted_bugs
 from runner.bugs.labels import Provenance
 from runner.errors import TrainbugsError
@@ -65,6 +65,7 @@ def build(catalog: Catalog, repository: str = "") -> Website:
     or a record that cannot be read is a problem, and stops nothing else.
     """
     website = Website()
+    catalog = CatalogSnapshot(catalog.root)
     bugs, problems = catalog.readable()
     website.problems += problems
     _Builder(catalog, bugs, website, repository).build()
@@ -129,7 +130,7 @@ class _Builder:
         if not any((self.root / "detectors" / "expected").glob("*.jsonl")):
             return Evaluation((), ())
         try:
-            records = read_records(Catalog(self.root), RecordSelection((), "expected", Path()))
+            records = read_records(self.catalog, RecordSelection((), "expected", Path()))
             known = submissions.load_frozen(self.root)
             settings = rule_settings.load(self.root)
         except TrainbugsError as error:

@@ -4,6 +4,7 @@ from committed records or a results folder.
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from evaluation.catalog.declared import collect
@@ -160,8 +161,14 @@ class Evaluation:
 
     def answers_about(self, bug: str) -> list[ShownAnswer]:
         """The answers about a bug, the best ones first."""
-        answers = [answer for answer in self.answers if answer.bug == bug]
-        return sorted(answers, key=_answer_order)
+        return list(self._by_bug.get(bug, ()))
+
+    @cached_property
+    def _by_bug(self) -> dict[str, list[ShownAnswer]]:
+        by_bug: dict[str, list[ShownAnswer]] = {}
+        for answer in sorted(self.answers, key=_answer_order):
+            by_bug.setdefault(answer.bug, []).append(answer)
+        return by_bug
 
     @property
     def bugs(self) -> int:
@@ -187,8 +194,8 @@ class Evaluation:
         """
         rejected = {score.label for score in self.scores if score.chosen is False}
         labels = set()
-        for answer in self.answers:
-            is_hit = answer.bug == bug and answer.state == FOUND and not answer.benign
+        for answer in self.answers_about(bug):
+            is_hit = answer.state == FOUND and not answer.benign
             if is_hit and answer.detector not in NEGATIVE_CONTROLS:
                 labels.add(answer.label)
         return sorted(labels - rejected)

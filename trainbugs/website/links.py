@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -82,8 +83,13 @@ def place(source: str) -> str:
 def relative(target: str, page: str) -> str:
     """A link from one place on the site to another."""
     path, hash_, anchor = target.partition("#")
-    link = quote(posixpath.relpath(path, posixpath.dirname(page) or "."))
-    return link + hash_ + anchor
+    return _from_folder(path, posixpath.dirname(page) or ".") + hash_ + anchor
+
+
+@cache
+def _from_folder(path: str, folder: str) -> str:
+    """A link to a place from the pages of a folder, which share most of their links."""
+    return quote(posixpath.relpath(path, folder))
 
 
 @dataclass

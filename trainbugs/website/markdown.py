@@ -7,6 +7,7 @@ import struct
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,7 @@ def render(text: str, source: str, links: Links, page: str, without_title: bool 
     return Text(title, parser.renderer.render(tokens, parser.options, {}), headings, words)
 
 
+@cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "highlight": _highlight}).enable("table")
     for kind in ("html_block", "html_inline"):

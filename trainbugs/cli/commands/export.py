@@ -62,10 +62,11 @@ def export_release(options: ExportOptions) -> ExitStatus:
     """Write a release; INVALID where a file of the catalogue cannot be read."""
     if find_spec("pyarrow") is None:
         raise UsageError("export needs pyarrow, not installed; `pip install 'trainbugs[export]'`")
+    from runner.bugs.catalog import CatalogSnapshot
     from trainbugs.release.about import about
     from trainbugs.release.write import write
 
-    catalog = api.load()
+    catalog = CatalogSnapshot(api.load().root)
     release = write(catalog, about(catalog, options.url), options.out)
     status = invalid_if(release.problems)
     with reporting(status):
