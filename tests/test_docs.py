@@ -382,8 +382,9 @@ def test_the_readme_says_how_many_cases_escape():
     )
     words = " ".join(README.split())
     escaped = cases - by_careful
-    assert f"Of {cases} cases that came after the 25 oldest bugs, {escaped} escape every" in words
-    assert f"Detectors without clean runs find {by_free} together, whatever they accuse" in words
+    assert f"{cases} cases came after the 25 oldest bugs." in words
+    assert f"{escaped} of these {cases} cases escape every one of them." in words
+    assert f"All detectors without clean runs find {by_free} together" in words
     assert f"those with clean runs find {by_runs}." in words
 
 

@@ -136,7 +136,7 @@ PROVENANCE_FACTS: Mapping[str, Fact[Provenance | None]] = _by_name(
             "text",
             lambda provenance: provenance and provenance.realism,
             "Program",
-            "how near the program is to the report's: original, adapted or re-created",
+            "how near the program is to the report's: original, adapted or our own",
         ),
         Fact(
             "differs",

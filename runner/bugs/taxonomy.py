@@ -38,7 +38,7 @@ Stage = Literal[
     "distributed",
     "checkpoint",
 ]
-Realism = Literal["original", "adapted", "re-created"]
+Realism = Literal["original", "adapted", "our own"]
 HarmKind = Literal["reported", "enlarged", "measured", "constructed"]
 CodeAtFault = Literal["installed", "rewritten", "re-created", "injected"]
 FixKind = Literal["released", "proposed", "work-around"]

@@ -136,7 +136,7 @@ def test_bugs_has_a_row_a_case_of_scalars():
     realism = dict(zip(table.bug + "/" + table.case, table.realism, strict=True))
     assert (realism["PyTorch-115607/simple"], realism["PyTorch-115607/optimizers"]) == (
         "adapted",
-        "re-created",
+        "our own",
     )
     assert row.title == bug.cases["simple"].title
     assert row.seeds == "0"

@@ -64,7 +64,7 @@ def test_the_page_of_licences_names_the_programs_that_follow_another():
     expected = {
         case: origin.realism
         for case, origin in provenance.items()
-        if origin.realism != "re-created"
+        if origin.realism != "our own"
     }
     assert dict(listed) == expected
     assert len(listed) == len(expected)

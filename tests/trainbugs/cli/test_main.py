@@ -78,11 +78,11 @@ def test_info_says_what_the_scripts_are_derived_from(cli, toy):
 def test_the_page_of_bugs_says_how_near_each_program_is(cli, toy):
     cases = toy_config()["cases"]
     cases["other"] = cases["only"] | {
-        "provenance": toy_config()["provenance"] | {"realism": "re-created"}
+        "provenance": toy_config()["provenance"] | {"realism": "our own"}
     }
     toy.configure(cases=cases)
     assert (
-        "| user code | re-created | reported | original, re-created | toy |"
+        "| user code | re-created | reported | original, our own | toy |"
         in cli("list", "--markdown")[1]
     )
     toy.configure(provenance=None)
