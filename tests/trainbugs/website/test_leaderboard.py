@@ -49,9 +49,9 @@ def test_negative_controls_stand_last_in_their_table(answers):
 def test_the_headline_is_the_one_of_the_readme(answers):
     numbers = leaderboard.headline(answers, first_bugs())
     words = " ".join((ROOT / "README.md").read_text().split())
-    assert f"{numbers.escaped} of these {numbers.cases} cases escape every one of them" in words
-    assert f"without clean runs find {numbers.without_references} together" in words
-    assert f"those with clean runs find {numbers.with_clean_runs}." in words
+    assert f"of the {numbers.cases}, and {numbers.escaped} escape." in words
+    assert f"All detectors without clean runs find {numbers.without_references} of them" in words
+    assert f"and detectors with clean runs find {numbers.with_clean_runs}." in words
 
 
 def test_the_page_says_the_headline(real, answers):
