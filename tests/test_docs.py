@@ -265,7 +265,7 @@ def test_the_readme_counts_the_bugs_by_harm_and_code_at_fault():
 
 
 def test_the_readme_says_how_many_cases_have_records_of_a_gpu():
-    shown = int(re.search(r"\[(\d+) cases\]\(docs/gpu.md\) also of a GPU", README)[1])
+    shown = int(re.search(r"\[(\d+) cases\]\(docs/bugs.md\) on \[a GPU\]", README)[1])
     cases = [case for bug in counted_bugs(CATALOG) for case in counted_cases(bug)]
     folders = [ROOT / "bugs" / case.id.replace("/", "/expected/") / CUDA for case in cases]
     assert shown == sum(folder.is_dir() for folder in folders)
