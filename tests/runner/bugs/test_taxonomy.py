@@ -62,9 +62,7 @@ def test_the_page_of_licences_names_the_programs_that_follow_another():
     provenance = {case.id: case.provenance for bug in CATALOG for case in bug.cases.values()}
     listed = [(case, realism) for cell, realism, _, _ in rows for case in cases_of(cell)]
     expected = {
-        case: origin.realism
-        for case, origin in provenance.items()
-        if origin.realism != "our own"
+        case: origin.realism for case, origin in provenance.items() if origin.realism != "our own"
     }
     assert dict(listed) == expected
     assert len(listed) == len(expected)
