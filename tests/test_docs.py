@@ -385,7 +385,7 @@ def test_the_readme_says_how_many_cases_escape():
     scored_cases = buggy[~buggy.benign].groupby(["bug", "case"]).ngroups
     all_cases = sum(len(counted_cases(bug)) for bug in counted_bugs(CATALOG))
     assert f"Scores are about {scored_cases} of the {all_cases} cases so far" in words
-    assert f"{cases} cases came after the 25 oldest bugs." in words
+    assert f"and {cases} of these came after the 25 oldest bugs." in words
     found = f"together they find {by_careful} of the {cases}, and {escaped} escape."
     assert found in words
     assert f"All detectors without clean runs find {by_free} of them" in words
