@@ -1,6 +1,7 @@
 """Processes: the only module that starts programs, and ends whatever they have started."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -279,13 +280,30 @@ def _has_ended(pid: int) -> bool:
 def _ends_in_time(
     pid: int, start: float, timeout_s: float, on_wait: Callable[[float], None]
 ) -> bool:
-    while not _has_ended(pid):
-        elapsed = time.monotonic() - start
-        if elapsed > timeout_s:
-            return False
-        on_wait(elapsed)
-        time.sleep(POLL_S)
+    with _wakened_by(pid) as sleep:
+        while not _has_ended(pid):
+            elapsed = time.monotonic() - start
+            if elapsed > timeout_s:
+                return False
+            on_wait(elapsed)
+            sleep(POLL_S)
     return True
+
+
+@contextmanager
+def _wakened_by(pid: int) -> Iterator[Callable[[float], object]]:
+    """A function that sleeps for so many seconds, and no longer than the process lives."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:  # no descriptor is left, or the kernel is older than Linux 5.3
+        yield time.sleep
+        return
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        yield lambda seconds: poll.poll(1000 * seconds)
+    finally:
+        os.close(descriptor)
 
 
 def _reported(report: BinaryIO, peak: int) -> tuple[int, str | None]:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from support.paths import ROOT
@@ -232,3 +233,30 @@ def test_foreground_drops_what_comes_too_late():
     """It was meant for the program, which has just ended."""
     done = foreground("late", "")
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+
+
+@pytest.mark.parametrize("kernel", ["new", "old"])
+def test_a_process_is_waited_for_with_and_without_a_descriptor(tmp_path, monkeypatch, kernel):
+    def refused(pid, flags=0):
+        raise OSError(38, "Function not implemented")
+
+    if kernel == "old":
+        monkeypatch.setattr(process.os, "pidfd_open", refused)
+    descriptors = Path("/proc/self/fd")
+    before = len(list(descriptors.iterdir()))
+    times = []
+    ended = run(tmp_path, "import time; time.sleep(0.1)", on_wait=times.append)
+    assert (ended.returncode, ended.timed_out) == (0, False)
+    assert times
+    assert len(list(descriptors.iterdir())) == before
+    late = run(tmp_path, "import time; time.sleep(60)", timeout_s=0.3)
+    assert late.timed_out
+
+
+def test_a_process_that_ends_wakes_its_waiter():
+    """It would sleep for a minute otherwise."""
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    with process._wakened_by(child.pid) as sleep:
+        sleep(60)
+    assert process._has_ended(child.pid)
+    child.wait()
