@@ -114,7 +114,7 @@ def test_the_page_has_all_options_of_a_command_and_no_others(command, capsys):
 
 
 def test_the_first_table_of_scores_has_the_columns_that_are_printed_first():
-    shown = first_cells(SCORES, "| column | what it counts | of |")
+    shown = first_cells(SCORES, "| column | what it counts | out of |")
     assert sorted(shown) == sorted([*report.RATES, *report.ASIDE])
 
 
@@ -179,7 +179,7 @@ def test_the_page_shows_how_two_detectors_differ_on_bugs_of_the_compiler():
     shown = re.search(r"```text\n(FIRST .*?)\n```", EVALUATE, re.S)[1].splitlines()
     expected = pairs_of_two()
     assert [re.split(r" {2,}", line) for line in shown] == expected
-    assert f"Both met {expected[1][2]} cases" in EVALUATE
+    assert f"Both detectors met {expected[1][2]} cases" in EVALUATE
 
 
 def test_the_page_says_how_many_cases_of_the_compiler_its_example_leaves_out():
