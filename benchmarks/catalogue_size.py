@@ -4,9 +4,10 @@
 
 makes a checkout with so many bugs for each number, which are copies of those of the catalogue under
 other IDs, with their records. As many times as there are more bugs, the records of detectors are
-copied, under other names; `--copies` sets a bound for that. Each command runs once. A line has its processor seconds and its largest
-resident memory in MB (10^6 bytes), which work beside it hardly changes. A command whose seconds a
-bug exceed three times the ones at the first number is marked: it grows faster than n log n would.
+copied, under other names; `--copies` sets a bound for that. Each command runs once. A line has its
+processor seconds and its largest resident memory in MB (10^6 bytes), which work beside it hardly
+changes. A command whose seconds a bug exceed three times the ones at the first number is marked: it
+grows faster than n log n would.
 """
 
 import argparse
