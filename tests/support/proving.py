@@ -29,7 +29,7 @@ def pytest_addoption(parser):
         action="store_true",
         help=(
             "leave out what has passed since the last full proof was begun, and write "
-            "tests/proof.csv at its end"
+            "tests/proof.csv once all cases have"
         ),
     )
     group.addoption(
@@ -185,6 +185,9 @@ class Full:
         row = self.rows.get(self.names[test])
         return row is not None and row.key == self.keys[test]
 
+    def _is_of_a_case(self, test):
+        return self.names[test] != test
+
     def pytest_runtest_logreport(self, report):
         if report.nodeid not in self.names:
             return
@@ -227,17 +230,18 @@ class Full:
             return
         if self.unnoted and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if self.waiting or exitstatus not in (
-            pytest.ExitCode.OK,
-            pytest.ExitCode.NO_TESTS_COLLECTED,
-        ):
+        cases = {test for test in self.waiting if self._is_of_a_case(test)}
+        if cases or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return
         # A case that this machine cannot run keeps its row.
         rows = proof.read_table(proof.TABLE) | self.rows
         today = proof.keys(Catalog(proof.ROOT))
         valid = [row for name, row in rows.items() if proof.stands(row, today.get(name, ""))]
         proof.write_table(proof.TABLE, valid)
-        proof.BEGUN.unlink(missing_ok=True)
+        # Rows of other tests tell the next command what it need not run again.
+        others = [name for name in self.rows if name in self.names]
+        if not (self.waiting and others):
+            proof.BEGUN.unlink(missing_ok=True)
         self.written = True
         session.exitstatus = pytest.ExitCode.OK
 
@@ -248,13 +252,17 @@ class Full:
                 f"{name}: passed, but the checkout was edited meanwhile: to be run again"
             )
         if not self.written:
+            cases = sum(map(self._is_of_a_case, self.waiting))
             terminalreporter.line(
-                f"not whole, tests left: {len(self.waiting)}; the same command goes on"
+                f"not whole, cases left: {cases}, other tests left: {len(self.waiting) - cases}; "
+                "the same command goes on"
             )
             return
         table = proof.read_table(proof.TABLE)
         terminalreporter.line(
             f"whole: {proof.TABLE.relative_to(proof.ROOT)} proves {len(table)} cases; commit it"
         )
+        if self.waiting:
+            terminalreporter.line(f"other real tests left: {len(self.waiting)}")
         for name in sorted(set(proof.keys(Catalog(proof.ROOT))) - set(table)):
             terminalreporter.line(f"{name}: NOT RUN")

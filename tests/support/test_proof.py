@@ -263,7 +263,9 @@ def test_a_full_proof_goes_on_where_it_was_stopped_and_writes_the_table(proofs, 
     before = proof.TABLE.read_text()
     first = proofs("-m", "real", "--full-proof")
     first.assert_outcomes(passed=5, failed=1, skipped=1, deselected=1)
-    first.stdout.fnmatch_lines(["not whole, tests left: 1; the same command goes on"])
+    first.stdout.fnmatch_lines(
+        ["not whole, cases left: 0, other tests left: 1; the same command goes on"]
+    )
     assert proof.TABLE.read_text() == before
     assert len(proof.read_table(proof.BEGUN)) == 5
     pytester.path.joinpath("other").touch()
@@ -301,11 +303,31 @@ def test_a_full_proof_that_goes_on_runs_again_what_has_changed(
     assert proof.read_table(proof.TABLE)["A2/only"].key == proof.keys(catalog)["A2/only"]
 
 
-def test_a_part_of_a_full_proof_writes_no_table(proofs, pytester):
-    pytester.path.joinpath("other").touch()
-    proofs("-m", "real", "--full-proof", "-k", "case").assert_outcomes(passed=3, deselected=5)
+def test_a_part_of_the_cases_writes_no_table(proofs):
+    part = proofs("-m", "reproduction", "--full-proof", "-k", "A1 or A2")
+    part.assert_outcomes(passed=2, deselected=6)
+    part.stdout.fnmatch_lines(["not whole, cases left: 1, other tests left: 4; *"])
     assert not proof.TABLE.exists()
-    assert len(proof.read_table(proof.BEGUN)) == 3
+    assert len(proof.read_table(proof.BEGUN)) == 2
+
+
+def test_all_cases_make_the_table_and_the_other_tests_are_counted(proofs):
+    whole = proofs("-m", "reproduction", "--full-proof")
+    whole.assert_outcomes(passed=3, deselected=5)
+    whole.stdout.fnmatch_lines(
+        ["whole: proof.csv proves 3 cases; commit it", "other real tests left: 4"]
+    )
+    assert not proof.BEGUN.exists()
+
+
+def test_the_table_of_all_cases_keeps_what_is_known_of_the_other_tests(proofs, pytester):
+    pytester.path.joinpath("other").touch()
+    proofs("-m", "real", "--full-proof", "-k", "other")
+    others = proof.read_table(proof.BEGUN)
+    proofs("-m", "reproduction", "--full-proof")
+    assert len(proof.read_table(proof.TABLE)) == 3
+    assert others
+    assert others.items() <= proof.read_table(proof.BEGUN).items()
 
 
 @pytest.mark.parametrize(
