@@ -12,7 +12,6 @@ seeds and on two that are drawn; finished runs are kept in FOLDER.
 
 import argparse
 import csv
-import hashlib
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from template_repairer import MODEL as TEMPLATES
 from template_repairer import patches as template_patches
 
 from evaluation.model import SCRIPT
+from evaluation.repair.further_seeds import scripts_digest
 from evaluation.repair.grading import Grade, grade
 from evaluation.repair.patches import Patch
 from evaluation.repair.tasks import repairable
@@ -111,13 +111,6 @@ def surprises(rows: Sequence[Row]) -> list[str]:
         for row in rows
         if row.outcome != EXPECTED.get(row.patch, row.outcome)
     ]
-
-
-def scripts_digest(target: Target) -> str:
-    """A short hash of the two scripts of a case."""
-    variants = target.case.program.variants
-    texts = [variants[name].script.read_bytes() for name in ("buggy", "fixed")]
-    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:12]
 
 
 def read_table(path: Path) -> list[Row]:

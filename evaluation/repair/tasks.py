@@ -9,6 +9,7 @@ from msgspec import Struct
 from evaluation.catalog.declared import declared_programs
 from evaluation.exporting import imported_packages, named_at_random, read_key, write_export
 from evaluation.model import SCRIPT
+from evaluation.repair import further_seeds
 from evaluation.repair.patches import TaskId
 from evaluation.running.perturbation import read_texts
 from runner.bugs.bug import Target
@@ -58,12 +59,14 @@ class RepairKey(Struct, frozen=True, forbid_unknown_fields=True):
 def repairable(catalog: Catalog) -> tuple[list[Target], list[str]]:
     """The cases of the track, and a line for each that is not in it."""
     uncounted = declared_programs(catalog).uncounted
+    unsteady = further_seeds.unsteady(further_seeds.read_table())
     targets: list[Target] = []
     left_out: list[str] = []
     for target in catalog.select(catalog.active()):
-        reason = uncounted.get(target.case.id) or _obstacle(target)
+        name = target.case.id
+        reason = uncounted.get(name) or _obstacle(target) or unsteady.get(name)
         if reason:
-            left_out.append(f"{target.case.id}: left out, {reason}")
+            left_out.append(f"{name}: left out, {reason}")
         else:
             targets.append(target)
     return targets, left_out
