@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import pandas as pd
 import pytest
+from support import proof
 from support.paths import ROOT
 
 import trainbugs
@@ -390,6 +391,21 @@ def test_the_readme_says_how_many_cases_escape():
     assert f"{found}, and {escaped} escape." in words
     assert f"Detectors without clean runs find {by_free} of the {cases}" in words
     assert f"and detectors with clean runs find {by_runs}." in words
+
+
+def test_the_page_names_the_cases_whose_runs_take_over_a_minute():
+    runs = {
+        target.case.id: 2 * len(target.case.program.seeds)
+        for target in CATALOG.select(CATALOG.active())
+    }
+    # Two runs at a time had a core each.
+    took = {
+        name: 2 * float(row.seconds) / runs[name]
+        for name, row in proof.read_table(proof.TABLE).items()
+    }
+    (line,) = re.findall(r"^\| one run \| .*$", text("docs/running.md"), re.MULTILINE)
+    named = {name for name in runs if name in line}
+    assert {name for name, a_run_s in took.items() if a_run_s > 60} == named
 
 
 def test_the_page_says_who_has_no_records():
