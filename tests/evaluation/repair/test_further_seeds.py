@@ -3,6 +3,8 @@ out.
 """
 
 import importlib
+import re
+from collections import Counter
 
 import msgspec.structs
 import pytest
@@ -132,6 +134,23 @@ def test_an_environment_that_was_built_for_a_case_is_removed_after_its_cases(
     benchmark.by_environment(benchmark.studied(toy.catalog), done.append)
     assert [target.bug.id for target in done] == ["Toy-1"]
     assert removed == ["new"]
+
+
+def test_the_page_has_the_cases_that_are_unsteady(benchmark):
+    rows = further_seeds.read_table()
+    cases = {item.case for item in rows}
+    unsteady = further_seeds.unsteady(rows)
+    page = (ROOT / "docs" / "running.md").read_text()
+    studied = len(benchmark.studied(Catalog(ROOT)))
+    words = " ".join(page.split())
+    assert (
+        f"So far {len(cases)} of {studied} cases were asked, and {len(unsteady)} of these" in words
+    )
+    shown = {}
+    for line in re.findall(r"^\| (\S+/\S+) \| (\d) of 5 \|", page, re.MULTILINE):
+        shown[line[0]] = int(line[1])
+    held = Counter(item.case for item in rows if item.behaves == "yes" and item.seed != "all")
+    assert shown == {case: held[case] for case in unsteady}
 
 
 def test_the_committed_table_knows_its_scripts(benchmark):
