@@ -52,7 +52,7 @@ def missing(targets: Sequence[Target], table: Path) -> list[Target]:
     return [
         target
         for target in targets
-        if (target.case.id, further_seeds.scripts_digest(target)) not in known
+        if (target.case.id, further_seeds.scripts_digest(target.case)) not in known
     ]
 
 

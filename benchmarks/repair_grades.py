@@ -67,7 +67,7 @@ def grade_cases(
     """The rows of these cases, which are added to the table; those of others stay."""
     rows = {(row.case, row.patch): row for row in read_table(table)}
     for target in targets:
-        digest = scripts_digest(target)
+        digest = scripts_digest(target.case)
         missing = [
             patch
             for patch in patches_for(target, options)

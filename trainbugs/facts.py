@@ -12,6 +12,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from msgspec import to_builtins
 
+from evaluation.repair import further_seeds
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
 from runner.bugs.labels import Provenance, Versions
@@ -337,6 +338,14 @@ CASE_FACTS: Mapping[str, Fact[BugCase]] = _by_name(
             lambda subject: subject.case.program.seeds,
             "Seeds",
             "separated by commas",
+        ),
+        Fact(
+            "further_seeds",
+            "text",
+            lambda subject: further_seeds.steadiness(subject.case),
+            "Further seeds",
+            "with how many of five further seeds, which nobody chose, both twins do what is "
+            "expected; empty where they were not run",
         ),
         Fact(
             "trigger",

@@ -4,6 +4,7 @@
 """
 
 import csv
+import functools
 import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -46,9 +47,9 @@ def seeds() -> tuple[int, ...]:
     return tuple(sorted(FIRST + number % (LAST - FIRST + 1) for number in numbers))
 
 
-def scripts_digest(target: Target) -> str:
+def scripts_digest(case: Case) -> str:
     """A short hash of the two scripts of a case."""
-    variants = target.case.program.variants
+    variants = case.program.variants
     texts = [variants[name].script.read_bytes() for name in ("buggy", "fixed")]
     return hashlib.sha256(b"\0".join(texts)).hexdigest()[:12]
 
@@ -57,7 +58,7 @@ def judged(target: Target, records: Sequence[RunRecord]) -> list[Row]:
     """The rows of a case from its records with all further seeds: one a seed, and one about all of
     them where the case has such expectations.
     """
-    digest = scripts_digest(target)
+    digest = scripts_digest(target.case)
     single, several = (_part(target.case, across) for across in (False, True))
     rows = [
         Row(target.case.id, str(seed), *_behaves(single, _of_seed(records, seed)), digest)
@@ -108,6 +109,26 @@ def _reason(failing: Sequence[str]) -> str:
     if not single:
         return f"its twins do not do what is expected over {COUNT} further seeds"
     return f"its twins do not do what is expected with {len(single)} of {COUNT} further seeds"
+
+
+def steadiness(case: Case) -> str | None:
+    """With how many further seeds its twins behave, in words; None where its scripts of today were
+    not run with them.
+    """
+    rows = [row for row in _committed().get(case.id, ()) if row.scripts == scripts_digest(case)]
+    if not rows:
+        return None
+    behaving = [row.seed for row in rows if row.behaves == "yes" and row.seed != ALL]
+    fails_over_all = any(row.seed == ALL and row.behaves != "yes" for row in rows)
+    return f"{len(behaving)} of {COUNT}" + (" (not over all)" if fails_over_all else "")
+
+
+@functools.cache
+def _committed() -> dict[str, list[Row]]:
+    rows: dict[str, list[Row]] = {}
+    for row in read_table():
+        rows.setdefault(row.case, []).append(row)
+    return rows
 
 
 def read_table(path: Path = TABLE) -> list[Row]:

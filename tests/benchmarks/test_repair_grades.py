@@ -68,4 +68,4 @@ def test_the_committed_table_has_no_wrong_grade_and_knows_its_scripts(grades):
     assert grades.surprises(rows) == []
     targets = {target.case.id: target for target in repairable(Catalog(ROOT))[0]}
     for row in rows:
-        assert row.scripts == grades.scripts_digest(targets[row.case]), row.case
+        assert row.scripts == grades.scripts_digest(targets[row.case].case), row.case

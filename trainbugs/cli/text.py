@@ -11,7 +11,7 @@ from runner.bugs.program import UPSTREAM
 from runner.progress.streams import message
 from runner.results.expected import recorded_devices
 from runner.studies.definition import names as studies
-from trainbugs.facts import BUG_FACTS
+from trainbugs.facts import BUG_FACTS, CASE_FACTS, BugCase
 
 # At most this many files that cannot be read are named one by one.
 MAX_NAMED = 10
@@ -85,6 +85,7 @@ def _case(bug: Bug, case: Case) -> list[str]:
     devices = " and ".join(recorded_devices(bug, case.name)) or "no device yet"
     lines = [
         f"seeds {seeds}; at most {program.timeout_s:g} s a run",
+        *_further_seeds(bug, case),
         f"acts first at iteration {case.truth.iteration}: {case.truth.why}",
         f"seen on {devices}",
     ]
@@ -97,6 +98,15 @@ def _case(bug: Bug, case: Case) -> list[str]:
     for expectation in case.oracle.expectations:
         lines.append(f"expected of {expectation.variant}: {expectation.statement}")
     return [title, *(f"  {line}" for line in lines)]
+
+
+def _further_seeds(bug: Bug, case: Case) -> list[str]:
+    text = CASE_FACTS["further_seeds"].text(BugCase(bug, case))
+    return (
+        []
+        if text == "-"
+        else [f"with {text} further seeds, which a hash chose, both do what is expected"]
+    )
 
 
 def _classes(bug: Bug) -> str:

@@ -73,6 +73,7 @@ CASE_COLUMNS = (
     "environment",
     "seconds",
     "seeds",
+    "further_seeds",
     "trigger",
     "benign",
     "never_run",

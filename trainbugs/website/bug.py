@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from evaluation.repair import further_seeds
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
 from runner.bugs.program import UPSTREAM, VARIANTS
@@ -81,6 +82,11 @@ class CasePart:
     runs: tuple[Runs, ...]
     picture: str | None
     problem: str = ""
+
+    @property
+    def further_seeds(self) -> str | None:
+        """With how many further seeds it behaves, in words; None where that is not known."""
+        return further_seeds.steadiness(self.case)
 
     @property
     def reproduced(self) -> bool:

@@ -56,6 +56,22 @@ def test_a_case_that_behaves_has_a_row_for_each_seed(studied, tmp_path):
     assert further_seeds.unsteady(rows) == {}
 
 
+def test_a_case_says_with_how_many_further_seeds_it_behaves(toy, monkeypatch):
+    (target,) = toy.catalog.select(toy.catalog.active())
+    case, digest = target.case, further_seeds.scripts_digest(target.case)
+    rows = [Row(case.id, str(seed), "yes", "", digest) for seed in further_seeds.seeds()]
+    overall = Row(case.id, further_seeds.ALL, "no", "", digest)
+    tables = {
+        "5 of 5": rows,
+        "4 of 5": [rows[0]._replace(behaves="no"), *rows[1:]],
+        "5 of 5 (not over all)": [*rows, overall],
+        None: [row._replace(scripts="of an older script") for row in rows],
+    }
+    for expected, table in tables.items():
+        monkeypatch.setattr(further_seeds, "_committed", lambda table=table: {case.id: table})
+        assert further_seeds.steadiness(case) == expected
+
+
 def test_a_case_that_does_not_says_which_expectation_fails(studied, toy):
     fixed = toy.directory / "fixed.py"
     (toy.directory / "buggy.py").write_text(fixed.read_text())
@@ -158,4 +174,4 @@ def test_the_committed_table_knows_its_scripts(benchmark):
     assert rows == sorted(rows)
     targets = {target.case.id: target for target in benchmark.studied(Catalog(ROOT))}
     for item in rows:
-        assert item.scripts == further_seeds.scripts_digest(targets[item.case]), item.case
+        assert item.scripts == further_seeds.scripts_digest(targets[item.case].case), item.case
