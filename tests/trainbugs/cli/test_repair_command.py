@@ -6,6 +6,7 @@ import sys
 import pytest
 from support.records import as_pinned
 
+from evaluation.repair import further_seeds
 from runner.session.promote import promote_runs
 
 OWN_PYTHON = ["--python", sys.executable]
@@ -18,6 +19,23 @@ def exported(cli, toy, tmp_path, toy_environment):
     assert status == 0, err
     assert "show it to nobody" in out
     return tmp_path / "tasks"
+
+
+def test_an_export_says_how_many_programs_did_not_run_with_further_seeds(
+    cli, toy, tmp_path, toy_environment, monkeypatch
+):
+    promote_runs([as_pinned(toy.run())])
+    (target,) = toy.catalog.select(toy.catalog.active())
+    digest = further_seeds.scripts_digest(target.case)
+    asked = [
+        further_seeds.Row(target.case.id, str(seed), "yes", "", digest)
+        for seed in further_seeds.seeds()
+    ]
+    for name, rows, said in (("none", {}, True), ("all", {target.case.id: asked}, False)):
+        monkeypatch.setattr(further_seeds, "_committed", lambda rows=rows: rows)
+        status, out, err = cli("repair", "export", "--out", str(tmp_path / name))
+        assert status == 0, err
+        assert ("1 of these did not run with further seeds" in out) is said
 
 
 def test_a_second_export_keeps_the_key_of_the_first(cli, exported):

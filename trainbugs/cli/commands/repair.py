@@ -110,6 +110,7 @@ def manage_repairs(options: RepairOptions) -> ExitStatus:
 
 def _export(options: RepairOptions) -> ExitStatus:
     from evaluation.exporting import KEY, TASKS, refuse_known_key
+    from evaluation.repair.further_seeds import steadiness
     from evaluation.repair.tasks import repairable, write_tasks
 
     assert options.out is not None
@@ -123,6 +124,9 @@ def _export(options: RepairOptions) -> ExitStatus:
     except OSError as error:
         raise ResultsError(f"{options.out}: cannot be written: {error.strerror}") from error
     print(f"{options.out / TASKS}: {counted(len(targets), 'program')}")
+    unasked = sum(steadiness(target.case) is None for target in targets)
+    if unasked:
+        print(f"{unasked} of these did not run with further seeds, and may be unsteady")
     print(f"{options.out / KEY}: what they are; show it to nobody who mends them")
     return SUCCESS
 
