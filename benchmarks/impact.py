@@ -101,14 +101,17 @@ def silence(study, cells, rows):
 
 
 def cure(study, cells, index):
-    """Points that a lower rate cures, by the value of one parameter."""
+    """Points that another rate cures, by the value of one parameter."""
     tolerance = study.written.comparison.tolerance * (1 + 1e-9)
+    harmed = harmed_points(cells)
     grouped = defaultdict(list)
     for pair in pairs(cells):
         grouped[pair.point.values[index]].append(pair)
     lines = []
     for name, group in grouped.items():
         cured = [pair for pair in group if pair.gain >= -tolerance]
+        of_harmed = [pair for pair in group if pair.point in harmed]
+        cured_of_harmed = sum(pair in of_harmed for pair in cured)
         ratio = statistics.median(pair.ratio for pair in group)
         gain = statistics.median(pair.gain for pair in group)
         lines.append(
@@ -116,6 +119,7 @@ def cure(study, cells, index):
                 name,
                 len(group),
                 len(cured),
+                f"{cured_of_harmed} of {len(of_harmed)}",
                 f"{gain:+.3f}",
                 f"{ratio:.2g}",
                 sum(pair.edge for pair in group),
@@ -125,6 +129,7 @@ def cure(study, cells, index):
         study.written.axes[index],
         "points",
         "cured",
+        "of the harmed",
         "median gain",
         "median ratio of rates",
         "at an end",
@@ -132,15 +137,46 @@ def cure(study, cells, index):
     return markdown(head, sorted(lines))
 
 
+def harmed_points(cells):
+    """The points where the bug does harm at the fixed program's best rate."""
+    return {
+        point
+        for point, cell in at_the_best_rate(cells).items()
+        if cell.label in (WORSE, UNSTABLE)
+    }
+
+
+def at_the_best_rate(cells):
+    """Of each point the cell at the best rate of the fixed program, which other seeds found."""
+    return {
+        point: min(cells_of_row, key=lambda cell: abs(math.log(cell.place)))
+        for point, cells_of_row in by_point(cells).items()
+    }
+
+
+def cures_of_harm(study, cells):
+    """Of the harmed points, by optimizer: how many another rate cures, and how many a lower one."""
+    harmed = harmed_points(cells)
+    tolerance = study.written.comparison.tolerance * (1 + 1e-9)
+    lines = []
+    for name in (*row_names(study, cells), ALL):
+        points = [
+            pair
+            for pair in pairs(cells)
+            if pair.point in harmed and name in (ALL, row_name(study, pair.buggy))
+        ]
+        cured = [pair for pair in points if pair.gain >= -tolerance]
+        lower = sum(pair.buggy.setting < pair.fixed.setting for pair in cured)
+        lines.append([name, len(points), len(cured), lower])
+    return markdown(["optimizer", "harmed points", "cured", "by a lower rate"], lines)
+
+
 def untouched(study, cells):
     """Points where the bug does no harm at the fixed program's best rate:
     benign or better there.
     """
     lines = []
-    best = {
-        point: min(cells_of_row, key=lambda cell: abs(math.log(cell.place)))
-        for point, cells_of_row in by_point(cells).items()
-    }
+    best = at_the_best_rate(cells)
     for name in (*row_names(study, cells), ALL):
         cells_of_row = [cell for cell in best.values() if name in (ALL, row_name(study, cell))]
         counts = Counter(cell.label for cell in cells_of_row)
@@ -161,6 +197,7 @@ def tables() -> dict[str, str]:
     return {
         "At the best rate of the fixed program": untouched(study, cells_of_study),
         "By learning rate": by_rate(study, cells_of_study),
+        "Cures of harm": cures_of_harm(study, cells_of_study),
         "In the training loss": silence(study, cells_of_study, rows),
         **{
             f"Cured, by {axes[index]}": cure(study, cells_of_study, index)
