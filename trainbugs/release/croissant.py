@@ -42,18 +42,20 @@ RESPONSIBLE = {
     "dataCollectionRawData": "The linked reports; they are not part of the data set.",
     "dataPreprocessingProtocol": "None: records are as the programs wrote them.",
     "dataAnnotationProtocol": (
-        "Location, cause, effect, stage, trigger and site of each fault were written by one author "
-        "and read by another; a program checks trigger and site against scripts and records."
+        "Location, cause, effect, stage, trigger and site of each fault were chosen once, with the "
+        "help of large language models; a program checks trigger and site against scripts and "
+        "records. No agreement between readers has been measured."
     ),
     "dataAnnotationPlatform": (
         "None: files in a version-controlled repository, reviewed as code is."
     ),
     "machineAnnotationTools": [
-        "Programs and texts were written with the help of large language models."
+        "Programs, texts and labels were written with the help of large language models, and so "
+        "were the readings and audits that checked them."
     ],
     "dataBiases": (
-        "Bugs that happen on a CPU within seconds, that were reported in English and in public, "
-        "and that somebody understood. How often a kind of bug is here says nothing of how often "
+        "Bugs that happen on a CPU, most of them within a minute, that were reported in "
+        "English and in public, and that somebody understood. How often a kind of bug is here says nothing of how often "
         "it is in the field."
     ),
     "dataUseCases": (
