@@ -49,7 +49,7 @@ COUNTERS = ("epoch", "step", "iteration", "update")
 
 
 class HorizonRow(Struct, frozen=True):
-    """A run of twice the length: `value` is what the harm is judged by, at the end (`end_value`)."""
+    """A run of twice the length; `value` is its `end_value`."""
 
     case: str
     variant: str
