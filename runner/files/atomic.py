@@ -19,20 +19,26 @@ def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
 
 
 def write_text(path: Path, text: str, scratch: Path | None = None) -> None:
-    """Write a text so that a reader sees the old file or the whole new one; raises ResultsError.
+    """Write a text as `write_bytes` does."""
+    write_bytes(path, text.encode(), scratch)
 
-    The text is written to a temporary file in `scratch`, a folder on the same disk (default: one
-    that `replacing` makes), and the file is then renamed.
+
+def write_bytes(path: Path, content: bytes, scratch: Path | None = None) -> None:
+    """Write a file so that a reader sees the old one or the whole new one; raises ResultsError.
+
+    A link in its place is replaced, and not followed. The content is written to a temporary file in
+    `scratch`, a folder on the same disk (default: one that `replacing` makes), and the file is then
+    renamed.
     """
     try:
         if scratch is None:
             with replacing(path) as temporary:
-                temporary.write_text(text, encoding="utf-8")
+                temporary.write_bytes(content)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = scratch / f".{path.name}.{os.getpid()}-{threading.get_ident()}"
         try:
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_bytes(content)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

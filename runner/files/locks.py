@@ -60,7 +60,8 @@ class Scratch(TemporaryFolder):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root, PREFIX)
-        self._claims = os.open(root / CLAIMS, os.O_RDWR | os.O_CREAT, 0o666)
+        # A link is not followed: a stranger's folder may lead to any file of the user.
+        self._claims = os.open(root / CLAIMS, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         weakref.finalize(self, os.close, self._claims)
 
     @contextmanager
@@ -101,7 +102,7 @@ def sweep(root: Path, prefix: str = PREFIX) -> None:
     """
     for lock in root.glob(f"{prefix}*{LOCK}"):
         try:
-            file = os.open(lock, os.O_RDWR)
+            file = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
         except OSError:  # its owner has just removed it
             continue
         try:

@@ -222,7 +222,13 @@ def _settle(folder: Path) -> None:
     """Finish a change that has a journal, and drop any other; the lock is held. Raises OSError."""
     hidden = folder / HIDDEN
     if os.path.lexists(hidden / JOURNAL):
-        _apply(folder, hidden / folder.resolve().name, _journal(hidden / JOURNAL))
+        stage = hidden / folder.resolve().name
+        # A stranger's folder may come with a link to files of the user, which would be moved away.
+        if stage.is_symlink():
+            raise NotADirectoryError(
+                0, f"{HIDDEN}/{untrusted.brief(stage.name)} is a link; remove {HIDDEN}"
+            )
+        _apply(folder, stage, _journal(hidden / JOURNAL))
         (hidden / JOURNAL).unlink()
     for path in hidden.iterdir():
         if path.name != LOCK:
@@ -286,10 +292,11 @@ def _apply(folder: Path, stage: Path, journal: Journal) -> None:
             with suppress(OSError):  # it holds more, or is gone
                 (folder / parent).rmdir()
     for name in journal.replaced:
-        if os.path.lexists(stage / name):
+        source = _inside(stage, name)
+        if os.path.lexists(source):
             target = _inside(folder, name)
             target.parent.mkdir(parents=True, exist_ok=True)
-            (stage / name).replace(target)
+            source.replace(target)
     for place in {_inside(folder, name).parent for name in journal.replaced}:
         _to_disk(place)
 

@@ -4,7 +4,8 @@ The index is a cache of what the table of runs shows; the files alone decide. A 
 where the file has the time of change and the size that the line names, and the checksum at the
 start of the line is right. A corrupt index is ignored and rebuilt: it may be cut off, foreign, out
 of date, written by two programs at once, unwritable or missing. It is therefore written without
-further precautions.
+further precautions. But one: a link in its place is not followed, because a stranger's folder may
+lead it to a file of the user.
 """
 
 import json
@@ -37,6 +38,8 @@ BATCH = 1000
 # The index is rewritten when it has more lines than this for each record, plus SPARE.
 LINES_PER_RECORD, SPARE = 2, 1000
 READ_BYTES = 1 << 20
+# How the index is opened: no link is followed, and no pipe is waited for.
+CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class IndexRow(NamedTuple):
@@ -185,7 +188,7 @@ def _read_rows(root: Path, files: Mapping[str, State]) -> tuple[dict[str, IndexR
     count = 0
     with (
         suppress(OSError),
-        os.fdopen(os.open(root / INDEX, os.O_RDONLY | os.O_NONBLOCK), "rb") as file,
+        os.fdopen(os.open(root / INDEX, os.O_RDONLY | CAREFULLY), "rb") as file,
     ):
         while True:
             lines = file.readlines(READ_BYTES)
@@ -265,6 +268,6 @@ def _write(root: Path, lines: Iterable[bytes], flag: int = os.O_APPEND) -> None:
     if not text:
         return
     with suppress(OSError):
-        file = os.open(root / INDEX, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | flag, 0o666)
+        file = os.open(root / INDEX, os.O_WRONLY | os.O_CREAT | CAREFULLY | flag, 0o666)
         with os.fdopen(file, "wb", buffering=0) as stream:
             stream.write(text + b"\n")

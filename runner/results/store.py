@@ -19,7 +19,7 @@ from runner.bugs.catalog import NAME, Catalog
 from runner.bugs.config import RESERVED_IDS
 from runner.errors import ResultsError, UsageError
 from runner.files import untrusted
-from runner.files.atomic import unwritable, write_json, write_text
+from runner.files.atomic import unwritable, write_bytes, write_json, write_text
 from runner.files.locks import CLAIMS, WORK, Scratch, TemporaryFolder, sweep
 from runner.files.trees import remove_tree
 from runner.results import folder_index
@@ -75,6 +75,10 @@ class Store:
                 f"{untrusted.shown(self.root / CLAIMS)}: is a folder, expected a file; remove it"
             ) from error
         except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise ResultsError(
+                    f"{untrusted.shown(self.root / CLAIMS)}: is a link, expected a file; remove it"
+                ) from error
             raise unwritable(self.root, error) from error
 
     @cached_property
@@ -274,14 +278,11 @@ class Store:
                 raise unwritable(folder.parent, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
     def save_logs(self, record: RunRecord, logs: Mapping[str, bytes]) -> None:
-        """Write the logs of a run on another machine, by stream; raises ResultsError."""
+        """Write the logs of a run on another machine, by stream, in the place of whatever is there;
+        raises ResultsError.
+        """
         for stream, text in logs.items():
-            path = self.log_path(record, stream)
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(text)
-            except OSError as error:
-                raise unwritable(path, error) from error
+            write_bytes(self.log_path(record, stream), text, self.scratch.path)
 
     def keep_logs(self, record: RunRecord, streams: Streams) -> None:
         """Write what the run's program has said to the results folder; raises OSError."""

@@ -18,6 +18,7 @@ from runner.errors import CatalogError, MeasureError, ResultsError, UsageError
 from runner.expectations.expectation import Expectation
 from runner.expectations.reductions import reduce
 from runner.expectations.series import Operand, Series, measure
+from runner.expectations.values import Value
 from runner.field_types import Record, Scalar
 from runner.files import untrusted
 from runner.results.record import RunRecord
@@ -40,13 +41,15 @@ COLUMNS = (
 MAX_BYTES = 1_000_000
 KEY_LENGTH, REVISION_LENGTH = 16, 12
 FACTOR = 2
+# Reductions of a whole run: most of it is from before the harm can be gone.
+OF_WHOLE_RUN = ("mean", "median", "max", "min")
 # Fields of records that count: an expectation may pick a record by them, and a longer run has
 # others.
 COUNTERS = ("epoch", "step", "iteration", "update")
 
 
 class HorizonRow(Struct, frozen=True):
-    """A run of twice the length: `value` is what the harm is judged by, at the end."""
+    """A run of twice the length; `value` is its `end_value`."""
 
     case: str
     variant: str
@@ -114,21 +117,43 @@ def horizon_name(case: Case) -> str:
 
 
 def harm_value(case: Case, metrics: Mapping[str, Sequence[Record]], variant: str) -> float:
-    """What the harm of a case is judged by: its metric at the end of a run, whatever the length.
+    """What the harm of a case is judged by in a run of its own length.
 
     Raises MeasureError where the records lack it.
     """
+    values, reduction = _values_of_harm(case, metrics, variant)
+    return _number(case, values, reduction)
+
+
+def end_value(case: Case, metrics: Mapping[str, Sequence[Record]], variant: str) -> float:
+    """What the harm is judged by at the end of a run of twice the length: of means and extremes of
+    the whole run only the second half, in which a harm that delays the training is gone.
+
+    Raises MeasureError where the records lack it.
+    """
+    values, reduction = _values_of_harm(case, metrics, variant)
+    if reduction in OF_WHOLE_RUN:
+        values = values[len(values) // FACTOR :]
+    return _number(case, values, reduction)
+
+
+def _values_of_harm(
+    case: Case, metrics: Mapping[str, Sequence[Record]], variant: str
+) -> tuple[Sequence[Value], str]:
+    """The values by which the harm is judged, whatever the length of the run, and how."""
     expectation = harm_expectation(case)
     if expectation is None:
         raise MeasureError(f"no expectation of {case.id} states the harm")
     series = _end_series(expectation, case.plot.x)
-    values = measure(series, variant, metrics)
-    reduction = expectation.reduce
-    if reduction in ("all", "distinct") or expectation.where != series.where:
-        reduction = "last"
+    picks_an_epoch = expectation.where != series.where
+    is_last = picks_an_epoch or expectation.reduce in ("all", "distinct")
+    return measure(series, variant, metrics), "last" if is_last else expectation.reduce
+
+
+def _number(case: Case, values: Sequence[Value], reduction: str) -> float:
     value = reduce(values, reduction)
     if isinstance(value, str):
-        raise MeasureError(f"metric {series.metric!r} is {value!r}, expected a number")
+        raise MeasureError(f"metric {_metric(case)!r} is {value!r}, expected a number")
     return float(value)
 
 
@@ -160,7 +185,7 @@ def _row(case: Case, record: RunRecord) -> HorizonRow:
     if not record.ok:
         raise ResultsError(f"{name}: {record.status}: {record.reason}")
     try:
-        value = harm_value(case, {record.variant: record.metrics}, record.variant)
+        value = end_value(case, {record.variant: record.metrics}, record.variant)
     except MeasureError as error:
         raise ResultsError(f"{name}: {error}") from error
     return HorizonRow(

@@ -170,3 +170,14 @@ def test_a_horizon_of_another_metric_is_no_evidence(whole):
     path = run_horizon(whole)
     path.write_text(path.read_text().replace(",accuracy,", ",loss,"))
     assert "has loss of only, and the harm is stated on accuracy" in found(whole)[0]
+
+
+def test_means_and_extremes_at_the_end_are_about_the_second_half(whole):
+    metrics = {"buggy": [{"accuracy": value} for value in (0, 0, 1, 3)]}
+    for reduction, of_all, at_the_end in (("mean", 1, 2), ("min", 0, 1), ("last", 3, 3)):
+        cases = toy_config()["cases"]
+        cases["only"]["expectations"][1]["reduce"] = reduction
+        whole.configure(cases=cases)
+        case = whole.bug.cases["only"]
+        assert horizon.harm_value(case, metrics, "buggy") == of_all
+        assert horizon.end_value(case, metrics, "buggy") == at_the_end

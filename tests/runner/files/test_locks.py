@@ -51,6 +51,14 @@ def test_a_claim_is_seen_by_others_until_it_ends(tmp_path):
         assert theirs
 
 
+def test_the_file_of_claims_is_not_made_through_a_link(tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / CLAIMS).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ResultsError, match=r"\.claims: is a link, expected a file; remove it"):
+        _ = Store(tmp_path / "results").scratch
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_claims_hold_between_threads(tmp_path):
     first, second, claims = Scratch(tmp_path), Scratch(tmp_path), []
 

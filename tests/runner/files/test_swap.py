@@ -214,6 +214,25 @@ def test_links_in_the_place_of_folders_are_not_followed(tmp_path, folder):
     assert (other / "file").read_text() == "precious"
 
 
+@pytest.mark.parametrize("link", ["", "keys"], ids=["the stage", "a folder in it"])
+@pytest.mark.parametrize("absolute", [True, False])
+def test_a_stage_that_leads_out_takes_no_file_of_the_user(tmp_path, folder, link, absolute):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "id_rsa").write_text("precious")
+    forge(folder, {"replaced": [f"{link}/id_rsa".lstrip("/")], "removed": []})
+    stage = folder / HIDDEN / folder.name
+    place = stage / link if link else stage
+    if not link:
+        stage.rmdir()
+    place.symlink_to(home if absolute else os.path.relpath(home, place.parent))
+    with pytest.raises(ResultsError, match="is a link|leads out of it") as raised:
+        recover(folder)
+    assert len(str(raised.value).splitlines()) == 1
+    assert "id_rsa" not in contents(folder)
+    assert (home / "id_rsa").read_text() == "precious"
+
+
 def test_git_takes_no_notice_of_a_change_that_was_killed(folder):
     import subprocess
 

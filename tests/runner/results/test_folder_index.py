@@ -153,6 +153,31 @@ def test_an_index_that_is_no_file(store, make):
     assert len(look(store)[0]) == 4
 
 
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "nothing"])
+def test_an_index_that_is_a_link_is_neither_read_nor_written(store, tmp_path, there):
+    victim = tmp_path / "bashrc"
+    if there:
+        victim.write_bytes((store.root / folder_index.INDEX).read_bytes())
+    before = victim.read_bytes() if there else None
+    (store.root / folder_index.INDEX).unlink()
+    (store.root / folder_index.INDEX).symlink_to(victim)
+    listing, files_read = look(store)
+    assert len(listing) == len(files_read) == 3
+    store.save(replace(RECORD, seed=3, key="3" * 64))
+    assert len(look(store)[0]) == 4
+    assert (victim.read_bytes() if victim.exists() else None) == before
+
+
+def test_the_rows_of_a_long_index_do_not_replace_what_a_link_leads_to(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(folder_index, "SPARE", -100)
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (store.root / folder_index.INDEX).unlink()
+    (store.root / folder_index.INDEX).symlink_to(victim)
+    look(store)
+    assert victim.read_text() == "precious"
+
+
 def test_a_folder_in_which_nothing_can_be_written(store, monkeypatch):
     (store.root / folder_index.INDEX).unlink()
 

@@ -78,7 +78,7 @@ def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
             file.write('{"a"')
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(
         ResultsError, match="record.json: cannot be written: No space left on device"
     ):

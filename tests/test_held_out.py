@@ -1,0 +1,45 @@
+"""The table of docs/expectations.md about cases whose model does not end worse: by the records."""
+
+import re
+
+from support.paths import ROOT
+
+from runner.bugs.catalog import Catalog
+from runner.results.expected import expected_records
+
+PAGE = (ROOT / "docs" / "expectations.md").read_text(encoding="utf-8")
+HEADING = "| case | the expectation is about | at the end, by seed | buggy | fixed |"
+# Of these measures a higher number is better, of all others a lower one.
+HIGHER_IS_BETTER = ("accuracy", "right")
+
+
+def table():
+    """The rows of the table: case, measure, and the two lists of numbers."""
+    lines = PAGE.partition(HEADING)[2].splitlines()[2:]
+    for line in lines[: lines.index("")]:
+        case, _, measure, buggy, fixed = (cell.strip() for cell in line.strip("|").split("|"))
+        yield re.findall(r"\[(.*)\]", case)[0], measure.strip("`"), buggy.split(), fixed.split()
+
+
+def at_the_end(case, variant, measure):
+    """The last value of a measure, for each seed."""
+    (target,) = Catalog(ROOT).select([case])
+    records = expected_records(target.bug, target.case.name, "cpu")
+    of_variant = sorted((item for item in records if item.variant == variant), key=by_seed)
+    return [[row[measure] for row in item.metrics if measure in row][-1] for item in of_variant]
+
+
+def by_seed(record):
+    return record.seed
+
+
+def test_models_that_do_not_end_worse_are_named_with_their_numbers():
+    rows = list(table())
+    assert len(rows) > 5
+    for case, measure, *written in rows:
+        buggy, fixed = (at_the_end(case, variant, measure) for variant in ("buggy", "fixed"))
+        shown = [[f"{value:.3f}" for value in values] for values in (buggy, fixed)]
+        assert shown == written, case
+        sign = 1 if measure in HIGHER_IS_BETTER else -1
+        not_worse = [sign * left >= sign * right for left, right in zip(buggy, fixed, strict=True)]
+        assert any(not_worse), case
