@@ -313,6 +313,130 @@ def test_the_page_of_studies_links_to_every_committed_summary(study):
     assert f"](../{study.relative_to(ROOT).as_posix()})" in text("docs/studies.md")
 
 
+def test_pages_say_how_many_twins_are_work_arounds():
+    kinds: Counter[str] = Counter()
+    of_test: Counter[str] = Counter()
+    mended = 0
+    for bug in counted_bugs(CATALOG):
+        for case in counted_cases(bug):
+            variants = case.program.variants
+            fix = variants["fixed"].fix
+            assert fix
+            kinds[fix] += 1
+            if bug.declared.split == "test":
+                of_test[fix] += 1
+                mended += "upstream" in variants
+    cells = {row[0]: row[2:] for row in rows("docs/taxonomy.md") if len(row) == 4}
+    for fix, count in kinds.items():
+        assert cells[fix] == [str(count), str(of_test[fix])]
+    words = " ".join(text("docs/taxonomy.md").split())
+    tests = of_test.total()
+    assert set(of_test) == {"work-around"}
+    assert f"So the twins of all {tests} test cases are work-arounds." in words
+    assert f"{mended} of the {tests} have a variant `upstream`" in words
+    counts = f"{kinds['work-around']} of (?:the )?{kinds.total()} cases"
+    pages = ("README.md", *(f"docs/{name}.md" for name in ("concepts", "running", "detectors")))
+    for page in (*pages, "docs/comparison.md"):
+        assert re.search(counts, text(page)), page
+
+
+def test_pages_say_how_much_of_the_reports_was_read():
+    bugs = counted_bugs(CATALOG)
+    read = Counter(bug.declared.source_read for bug in bugs)
+    of_test = Counter(bug.declared.source_read for bug in bugs if bug.declared.split == "test")
+    cells = {row[0]: row[2:] for row in rows("docs/taxonomy.md") if len(row) == 4}
+    for value, count in read.items():
+        assert cells[value] == [str(count), str(of_test[value])]
+    words = " ".join(README.split())
+    assert f"Of the {len(bugs)} reports, we read {read['whole']} whole and {read['part']} in" in words
+    unread = [bug for bug in bugs if bug.declared.source_read == "second-hand"]
+    assert len(unread) == 3
+    assert "we know three [second-hand]" in words
+    page = " ".join(text("docs/taxonomy.md").split())
+    (sentence,) = re.findall(r"The three are (.*?)\.", page)
+    assert set(re.split(r", | and ", sentence)) == {bug.id for bug in unread}
+    reported = [bug.id for bug in unread if bug.declared.harm.kind == "reported"]
+    assert reported == re.findall(r"(\S+) is \*reported\* all the same", page)
+
+
+def test_the_page_says_which_installed_bugs_are_of_user_code():
+    installed = [bug for bug in counted_bugs(CATALOG) if bug.declared.code_at_fault == "installed"]
+    of_users = [bug.id for bug in installed if bug.labels.location == "user code"]
+    words = " ".join(text("docs/taxonomy.md").split())
+    (sentence,) = re.findall(r"Two bugs are \*installed\*, although (.*?)\. The script", words)
+    assert re.findall(r"\[(.*?)\]", sentence) == of_users
+    assert f"Without them {len(installed) - len(of_users)} bugs are *installed*." in words
+
+
+def test_pages_say_what_controls_cannot_show():
+    clean = controls.load(ROOT)
+    scripts = [
+        variant.script.read_text()
+        for target in clean.targets()
+        for variant in target.case.program.variants.values()
+    ]
+    evaluating = ("eval()", "no_grad", "inference_mode")
+    blind = sum(not any(word in script for word in evaluating) for script in scripts)
+    written, all_controls = len(clean.look_alikes), len(scripts)
+    resembling = sum(map(bool, clean.look_alikes.values()))
+    words = " ".join(README.split())
+    assert f"Of the {all_controls} controls {blind} evaluate nothing." in words
+    assert f"We wrote {written} for sanitizers before we froze `version-1`" in words
+    page = text("docs/records.md")
+    assert f"{blind} of the {all_controls} scripts of today have neither" in page
+    assert f"{written} of the {all_controls} controls were written for sanitizers" in page
+    assert f"{resembling} of these resemble" in page
+    assert f"{written} of the {all_controls} are development data for sanitizer-3" in page
+    assert sum("valid" in script for script in scripts) == 2
+
+
+def test_the_page_says_how_many_cases_drift():
+    """By the processor that the committed records name."""
+    drifts: dict[str, list[tuple[float, str]]] = {"an AMD EPYC": [], "an Intel Xeon": []}
+    table = proof.read_table(proof.TABLE)
+    for name, row in table.items():
+        assert row.verdict == "REPRODUCED"
+        assert "AMD EPYC" in row.machine
+        (target,) = CATALOG.select([name])
+        records = expected_records(target.bug, target.case.name)
+        (machine,) = {record.runtime.machine for record in records}
+        processor = "an AMD EPYC" if "AMD EPYC" in machine else "an Intel Xeon"
+        drifts[processor].append((float(row.drift), name))
+    page = text("docs/running.md")
+    assert f"all {len(table)} cases were REPRODUCED" in page
+    cells = {row[0]: row[1:] for row in rows("docs/running.md") if row[0] in drifts}
+    for processor, found in drifts.items():
+        most, case = max(found)
+        counts = (
+            len(found),
+            sum(drift == 0 for drift, _ in found),
+            sum(0 < drift < 1e-4 for drift, _ in found),
+            sum(drift >= 1e-4 for drift, _ in found),
+        )
+        assert cells[processor] == [*map(str, counts), f"{most:.2g} ({case})"]
+
+
+def test_the_comparison_says_how_many_bugs_run_in_two_processes():
+    in_two = {
+        bug.id
+        for bug in CATALOG
+        if not bug.retired and any(case.program.processes == 2 for case in bug.cases.values())
+    }
+    counted = {bug.id for bug in counted_bugs(CATALOG)}
+    assert len(in_two & counted) == 10
+    (injected,) = in_two - counted
+    assert CATALOG.bug(injected).is_injected
+    assert "Here ten bugs run in two processes" in " ".join(text("docs/comparison.md").split())
+
+
+def test_the_page_says_what_the_table_of_a_gpu_shows():
+    table = pd.read_csv(ROOT / "benchmarks" / "gpu_sanitizer.csv", dtype={"version": str})
+    newest = table[table.version == "7"]
+    for program, found in newest.groupby("program"):
+        row = [str(program), str((found.alarms > 0).sum()), str(len(found))]
+        assert row in rows("docs/gpu.md")
+
+
 def test_the_run_in_the_readme_is_of_cases_that_exist():
     shown = re.findall(r"^(\S+/\S+) +REPRODUCED +(\d+) ", README, re.MULTILINE)
     assert len(shown) >= 4

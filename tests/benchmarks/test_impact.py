@@ -3,6 +3,7 @@ its tables are made of the committed one.
 """
 
 import importlib.util
+import re
 
 import pytest
 from support.paths import ROOT
@@ -24,6 +25,20 @@ def tables():
 def test_the_page_has_the_tables_that_the_script_makes(tables):
     missing = [title for title, text in tables.items() if text not in PAGE]
     assert missing == []
+
+
+def test_sentences_about_cures_are_those_of_the_table(tables):
+    (harmed, cured, lower), *_ = re.findall(
+        r"\| all \| (\d+) \| (\d+) \| (\d+) \|", tables["Cures of harm"]
+    )
+    points, all_cured = re.search(r"\| all \| (\d+) \| (\d+) \| -0", PAGE).groups()
+    words = " ".join(PAGE.split())
+    assert f"the bug harms in {harmed} of {points} combinations" in words
+    assert f"makes up for the bug in {cured} of the {harmed} combinations that it harms" in words
+    assert f"in {lower} of the {cured} this rate is lower" in words
+    assert f"{int(all_cured) - int(cured)} of the {all_cured} were benign or better" in words
+    story = " ".join((ROOT / "bugs" / "SO-60335387" / "README.md").read_text().split())
+    assert f"another rate cures {cured} of the {harmed}" in story
 
 
 def test_the_page_tells_of_the_whole_study():

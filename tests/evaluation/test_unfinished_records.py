@@ -113,5 +113,27 @@ def test_the_page_of_version_7_says_what_it_finds_of_later_bugs():
     )
 
 
+@pytest.mark.parametrize("version", ["3", "4"])
+def test_pages_say_what_older_versions_find_of_later_bugs(version):
+    records = CommittedChecks(FOLDER).read([f"sanitizer-{version}"])
+    table = outcomes(records.checks, records.rules)
+    later = table[(table.rule == "default") & table.bug.isin(later_bugs())]
+    found = with_twins(later).groupby("bug").paired.any()
+    fixed = later[later.kind == "fixed"]
+    hits, bugs = int(found.sum()), len(found)
+    low, high = (round(100 * bound) for bound in wilson(hits, bugs))
+    row = f"{hits} of {bugs} (95 %: {low} to {high} %)"
+    accused = f"{fixed.alarmed.sum()} of {len(fixed)}"
+    page = page_of("sanitizer")
+    assert f"the first {bugs} after version {version} | {version} | {row} | {accused} |" in page
+    watch = (ROOT / "docs" / "watch.md").read_text()
+    assert f"version {version} found {hits} of {bugs}" in watch
+    if version == "3":
+        for name in ("README.md", "docs/records.md"):
+            words = " ".join((ROOT / name).read_text().split())
+            assert re.search(rf"Of the first {bugs} [a-z0-9 -]* finds none", words), name
+            assert f"(95 %: {low} to {high} %)" in words
+
+
 def page_of(name):
     return " ".join((ROOT / "detectors" / name / "README.md").read_text().split())
