@@ -140,9 +140,7 @@ def cure(study, cells, index):
 def harmed_points(cells):
     """The points where the bug does harm at the fixed program's best rate."""
     return {
-        point
-        for point, cell in at_the_best_rate(cells).items()
-        if cell.label in (WORSE, UNSTABLE)
+        point for point, cell in at_the_best_rate(cells).items() if cell.label in (WORSE, UNSTABLE)
     }
 
 

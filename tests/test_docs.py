@@ -327,8 +327,8 @@ def test_pages_say_how_many_twins_are_work_arounds():
                 of_test[fix] += 1
                 mended += "upstream" in variants
     cells = {row[0]: row[2:] for row in rows("docs/taxonomy.md") if len(row) == 4}
-    for fix, count in kinds.items():
-        assert cells[fix] == [str(count), str(of_test[fix])]
+    for kind, count in kinds.items():
+        assert cells[kind] == [str(count), str(of_test[kind])]
     words = " ".join(text("docs/taxonomy.md").split())
     tests = of_test.total()
     assert set(of_test) == {"work-around"}
@@ -348,7 +348,9 @@ def test_pages_say_how_much_of_the_reports_was_read():
     for value, count in read.items():
         assert cells[value] == [str(count), str(of_test[value])]
     words = " ".join(README.split())
-    assert f"Of the {len(bugs)} reports, we read {read['whole']} whole and {read['part']} in" in words
+    assert (
+        f"Of the {len(bugs)} reports, we read {read['whole']} whole and {read['part']} in" in words
+    )
     unread = [bug for bug in bugs if bug.declared.source_read == "second-hand"]
     assert len(unread) == 3
     assert "we know three [second-hand]" in words

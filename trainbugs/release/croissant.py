@@ -55,8 +55,8 @@ RESPONSIBLE = {
     ],
     "dataBiases": (
         "Bugs that happen on a CPU, most of them within a minute, that were reported in "
-        "English and in public, and that somebody understood. How often a kind of bug is here says nothing of how often "
-        "it is in the field."
+        "English and in public, and that somebody understood. How often a kind of bug is here "
+        "says nothing of how often it is in the field."
     ),
     "dataUseCases": (
         "Evaluation of detectors of silent training bugs, fault localisation, teaching. Not for "
