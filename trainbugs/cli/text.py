@@ -86,6 +86,7 @@ def _case(bug: Bug, case: Case) -> list[str]:
     lines = [
         f"seeds {seeds}; at most {program.timeout_s:g} s a run",
         *_further_seeds(bug, case),
+        *_horizon(case),
         f"acts first at iteration {case.truth.iteration}: {case.truth.why}",
         f"seen on {devices}",
     ]
@@ -98,6 +99,15 @@ def _case(bug: Bug, case: Case) -> list[str]:
     for expectation in case.oracle.expectations:
         lines.append(f"expected of {expectation.variant}: {expectation.statement}")
     return [title, *(f"  {line}" for line in lines)]
+
+
+def _horizon(case: Case) -> list[str]:
+    """What runs of twice the length say of the harm; nothing where there are none."""
+    if case.harm is None or case.harm.length is None or case.benign:
+        return []
+    if case.harm.late:
+        return ["the harm only delays: in training of twice the length it is gone with some seed"]
+    return ["the harm is there in training of twice the length, too"]
 
 
 def _further_seeds(bug: Bug, case: Case) -> list[str]:

@@ -82,3 +82,17 @@ def test_a_case_without_a_length_is_refused(toy, horizon):
     assert status == 2
     assert "Toy-1/only declares no harm.length" in err
     assert "Toy-1 declares no harm.length" in horizon("Toy-1")[2]
+
+
+def test_info_says_whether_the_harm_lasts(toy, cli):
+    said = {None: "", "num_epoch": "the harm is there in training of twice the length, too"}
+    for length, line in said.items():
+        config = toy_config()
+        config["declared"]["harm"] |= {"length": length}
+        toy.configure(declared=config["declared"])
+        text = cli("info", "Toy-1")[1]
+        assert line in text
+        assert ("twice the length" in text) is bool(line)
+    config["declared"]["harm"] |= {"late": True}
+    toy.configure(declared=config["declared"])
+    assert "the harm only delays" in cli("info", "Toy-1")[1]
