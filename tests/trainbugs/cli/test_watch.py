@@ -160,6 +160,11 @@ def test_the_status_of_the_script_comes_first(watch, fake, tmp_path, alarms):
             137,
             "the program was ended by SIGKILL, without a report",
         ),
+        (
+            "os.kill(os.getpid(), signal.SIGRTMIN + 6)",
+            128 + signal.SIGRTMIN + 6,
+            f"the program was ended by signal {signal.SIGRTMIN + 6}, without a report",
+        ),
         ("os._exit(5)", 5, "the program ended with status 5, without a report"),
         ("os._exit(0)", 3, "the program ended before the report (os._exit?)"),
     ],

@@ -330,7 +330,14 @@ def _end_of_program(returned: int) -> str:
         return "the program ended before the report (os._exit?)"
     if returned > SUCCESS:
         return f"the program ended with status {returned}, without a report"
-    return f"the program was ended by {signal.Signals(-returned).name}, without a report"
+    return f"the program was ended by {_signal_name(-returned)}, without a report"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def _write(options: WatchOptions, document: "WatchDocument") -> None:
