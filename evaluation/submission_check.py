@@ -21,11 +21,12 @@ from runner.bugs.catalog import Catalog
 from runner.errors import CatalogError, ResultsError, UsageError
 from runner.files import untrusted
 from runner.plurals import counted
+from runner.results.record import MAX_RECORD_BYTES
 from runner.results.revision import find_revision
 
 # Answers of a detector that could not look.
 UNANSWERED = ("tool_error", "timeout", "peeked", "disturbed")
-MAX_TEXT_BYTES = 1_000_000
+MAX_PROGRAM_BYTES = 1_000_000
 TABLES = ("scores", "outcomes", "comparisons")
 AGAIN = "`trainbugs evaluate --detector submissions/{0}/{0} --update-expected` writes it anew"
 
@@ -57,6 +58,7 @@ def check_submission(catalog: Catalog, folder: Path) -> Findings:
         return Findings((str(error),))
     problems = [
         *_described(catalog, submission, detector),
+        *_unreadable(detector.directory),
         *_recorded(detector, records.checks),
         *_tabulated(catalog, home / name, records),
     ]
@@ -79,6 +81,15 @@ def _described(catalog: Catalog, submission: Submission, detector: Detector) -> 
     revision = find_revision(detector.directory)
     if revision is None or revision.endswith("-dirty"):
         yield f"{detector.name}: is not committed as it is; commit it, then evaluate it"
+
+
+def _unreadable(directory: Path) -> Iterator[str]:
+    """The programs of a detector that nobody can read."""
+    for path in sorted(directory.rglob("*.py")):
+        try:
+            untrusted.read_text(path, MAX_PROGRAM_BYTES, directory)
+        except untrusted.UnsafeError as error:
+            yield f"{untrusted.shown(path.relative_to(directory.parent))}: {error}"
 
 
 def _recorded(detector: Detector, checks: Sequence[CheckRecord]) -> Iterator[str]:
@@ -121,7 +132,7 @@ def _tabulated(catalog: Catalog, folder: Path, records: Records) -> Iterator[str
     for name, frame in frames.items():
         path = folder / f"{name}.csv"
         try:
-            text = untrusted.read_text(path, MAX_TEXT_BYTES, folder)
+            text = untrusted.read_text(path, MAX_RECORD_BYTES, folder)
         except untrusted.UnsafeError as error:
             yield f"{path.name}: {error}; {AGAIN.format(folder.name)}"
             continue
@@ -140,7 +151,7 @@ def _notes(catalog: Catalog, detector: Detector, checks: Sequence[CheckRecord]) 
     unanswered = Counter(check.status for check in checks if check.status in UNANSWERED)
     for status, count in sorted(unanswered.items()):
         yield f"{count} of {len(checks)} programs have no answer: {status}. They count as missed"
-    named = sorted(_named_bugs(catalog, detector.directory))
+    named = sorted(set(_named_bugs(catalog, detector.directory)))
     if named:
         yield (
             f"its files name {', '.join(named)}: a maintainer will ask why, and whether "
@@ -154,7 +165,10 @@ def _notes(catalog: Catalog, detector: Detector, checks: Sequence[CheckRecord]) 
 def _named_bugs(catalog: Catalog, directory: Path) -> Iterable[str]:
     """The bugs that the programs of a detector name."""
     for path in sorted(directory.rglob("*.py")):
-        text = untrusted.read_text(path, MAX_TEXT_BYTES, directory)
+        try:
+            text = untrusted.read_text(path, MAX_PROGRAM_BYTES, directory)
+        except untrusted.UnsafeError:  # `_unreadable` names it
+            continue
         for bug in catalog.ids():
             if re.search(rf"(?<![\w-]){re.escape(bug)}(?![\w-])", text):
                 yield bug

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from evaluation.repair.bindings import DEFINITIONS, Binding, count_bindings
+from evaluation.repair.passes import Passes
+
 COMPOUND = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.AsyncFor, ast.While, ast.If,
     ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,
 )  # fmt: skip
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # What writes, or leads out of the process.
 OUTPUT = {"print", "json", "open", "Path", "sys", "os", "records", "record", "shutil", "io"}
 MEASURING = re.compile(r"valid|eval|test|measure|accura|score|metric|predict", re.IGNORECASE)
@@ -60,11 +62,13 @@ class ProgramFacts:
         return names
 
     @cached_property
-    def bound_names(self) -> set[str]:
-        """The names that anything but an import binds."""
-        names = set(_stored(self.nodes))
-        names |= {node.arg for node in self.nodes if isinstance(node, ast.arg)}
-        return names | {node.name for node in self.nodes if isinstance(node, DEFINITIONS)}
+    def bindings(self) -> Counter[Binding]:
+        """How often each name is bound, by whatever binds names, at any depth."""
+        return count_bindings(self.nodes)
+
+    @cached_property
+    def passes(self) -> Passes:
+        return Passes(self.tree)
 
     @cached_property
     def plain_names(self) -> set[str]:
@@ -164,6 +168,19 @@ class ProgramFacts:
             if _measures(node) or _makes_data(node) or _is_model(node)
         }
 
+    def names_of(self, definition: str) -> set[str]:
+        """The names by which a program reaches a definition, of this qualified name: also those of
+        the functions that hold it. A method is reached by its class.
+        """
+        names: set[str] = set()
+        prefix = ""
+        for name in definition.split("."):
+            names.add(name)
+            prefix = f"{prefix}.{name}" if prefix else name
+            if prefix in self.classes:
+                break
+        return names
+
     @cached_property
     def recorded_names(self) -> set[str]:
         """The names whose values are printed or recorded; not what a backward pass begins at."""
@@ -244,6 +261,8 @@ def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.AST]]:
             name = f"{prefix}{child.name}"
             yield name, child
             yield from _definitions(child, f"{name}.")
+        elif isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield from _definitions(child, prefix)
 
 
 def _measures(node: ast.AST) -> bool:

@@ -3,16 +3,17 @@ the case and on others that are drawn, and the case's oracle judges it.
 """
 
 import math
-import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from itertools import chain
 from typing import Literal
 
 import msgspec.structs
 from msgspec import Struct
 
+from evaluation.repair.drawn_seeds import seeds_for
 from evaluation.repair.patches import Patch, PatchError, patched_text
 from evaluation.repair.refusals import refusals
 from runner.bugs.bug import Target
@@ -25,8 +26,6 @@ from runner.verdicts.verdict import INVALID, verify
 
 Outcome = Literal["FIXED", "PARTLY", "NOT FIXED", "REFUSED", "INVALID"]
 OUTCOMES: tuple[Outcome, ...] = ("FIXED", "PARTLY", "NOT FIXED", "REFUSED", "INVALID")
-# Of drawn seeds: far from the small ones that people write down.
-FIRST_DRAWN, LAST_DRAWN = 1000, 999_999
 # How near to the fixed twin's the numbers of a repaired measurement have to be.
 NEAR = 1e-3
 
@@ -53,8 +52,8 @@ class Grade(Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Submitted:
-    """A patch, the target that it is for, and its program."""
+class PatchedProgram:
+    """A patch, the target that it is for, and the program that it makes."""
 
     patch: Patch
     target: Target
@@ -68,7 +67,14 @@ class Submitted:
         labels = self.target.bug.labels
         return labels.stage == "evaluation" or labels.effect == "wrong evaluation"
 
-    def grade(self, outcome: Outcome, reason: str, **more: object) -> Grade:
+    def run_in_place_of(self, fixed: Run) -> Run:
+        """The run of this program that differs from the fixed twin's by the script alone."""
+        script = self.target.case.program.variants["fixed"].script.name
+        scripts = {**fixed.scripts, script: self.text.encode()}
+        return replace(fixed, scripts=scripts, label=f"patch {self.patch.id}")
+
+    def graded(self, outcome: Outcome, reason: str, **more: object) -> Grade:
+        """The grade of this program."""
         return msgspec.structs.replace(
             Grade(
                 self.patch.id,
@@ -84,6 +90,23 @@ class Submitted:
         )
 
 
+@dataclass(frozen=True)
+class PlannedTwins:
+    """The runs of the twins of a case, by seed."""
+
+    buggy: Mapping[int, Run]
+    fixed: Mapping[int, Run]
+
+
+@dataclass(frozen=True)
+class CaseRecords:
+    """The records of both twins and of one patched program, by seed."""
+
+    buggy: Mapping[int, RunRecord]
+    fixed: Mapping[int, RunRecord]
+    patched: Mapping[int, RunRecord]
+
+
 def grade(
     session: Session, patches: Sequence[Patch], targets: Mapping[str, Target], drawn: int = 2
 ) -> Iterator[Grade]:
@@ -92,117 +115,130 @@ def grade(
     `drawn` seeds are drawn for all cases, and both twins run on them as well. Raises what a session
     raises.
     """
-    submitted: list[Submitted] = []
+    programs: list[PatchedProgram] = []
     for patch in patches:
         result = _examine(patch, targets[patch.id])
         if isinstance(result, Grade):
             yield result
         else:
-            submitted.append(result)
-    drawn_seeds = draw_seeds(drawn)
-    records = _run_all(session, submitted, drawn_seeds)
-    for item in submitted:
-        yield _judge(item, records, drawn_seeds)
+            programs.append(result)
+    if not programs:
+        return
+    judged = [(program.patch, program.target.case.id) for program in programs]
+    seeds = seeds_for(session.store, judged, drawn)
+    for program, records in _run_all(session, programs, seeds):
+        yield _judge(program, records, seeds)
 
 
-def draw_seeds(count: int) -> tuple[int, ...]:
-    """Seeds that nobody knows beforehand."""
-    seeds: set[int] = set()
-    while len(seeds) < count:
-        seeds.add(FIRST_DRAWN + secrets.randbelow(LAST_DRAWN - FIRST_DRAWN))
-    return tuple(sorted(seeds))
-
-
-def _examine(patch: Patch, target: Target) -> Submitted | Grade:
+def _examine(patch: Patch, target: Target) -> PatchedProgram | Grade:
     """The program of a patch, or its grade where it need not run."""
     variants = target.case.program.variants
     buggy = variants["buggy"].script.read_text(encoding="utf-8")
     fixed = variants["fixed"].script.read_text(encoding="utf-8")
-    empty = Submitted(patch, target, buggy, fixed, buggy)
+    unchanged = PatchedProgram(patch, target, buggy, fixed, buggy)
     try:
-        item = replace(empty, text=patched_text(patch, buggy))
-        reasons = refusals(item.text, buggy, fixed, item.measures)
+        program = replace(unchanged, text=patched_text(patch, buggy))
+        reasons = refusals(program.text, buggy, fixed, program.measures)
     except PatchError as error:
-        return empty.grade("INVALID", str(error))
-    except (SyntaxError, ValueError, RecursionError) as error:
-        return empty.grade("INVALID", f"it is no Python: {error}")
-    return item.grade("REFUSED", "; ".join(reasons)) if reasons else item
+        return unchanged.graded("INVALID", str(error))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return unchanged.graded("INVALID", f"it is no Python: {error or 'it is too deep'}")
+    return program.graded("REFUSED", "; ".join(reasons)) if reasons else program
 
 
 def _run_all(
-    session: Session, submitted: Sequence[Submitted], drawn: Sequence[int]
-) -> Mapping[tuple[str, str, int], RunRecord]:
-    """The records of all runs, by case, program and seed; a program is `buggy`, `fixed`, or a
-    patch's ID and model.
-    """
-    runs: dict[int, tuple[str, str, int]] = {}
-    planned: list[Run] = []
-    for target in _each_once(item.target for item in submitted):
-        both = msgspec.structs.replace(target, variants=("buggy", "fixed"))
-        for run in session.plan(both, [*target.case.program.seeds, *drawn]):
-            planned.append(run)
-            runs[id(run)] = (target.case.id, run.variant, run.seed)
-            if run.variant == "fixed":
-                for item in submitted:
-                    if item.target.case.id == target.case.id:
-                        patched = _patched_run(run, item)
-                        planned.append(patched)
-                        runs[id(patched)] = (target.case.id, _name(item), run.seed)
-    with closing(session.execute(planned)) as ended:
-        return {runs[id(run)]: record for run, record in ended}
+    session: Session, programs: Sequence[PatchedProgram], drawn: Sequence[int]
+) -> Iterator[tuple[PatchedProgram, CaseRecords]]:
+    """Each program with the records of its runs and of its twins'; twins run once for all."""
+    twins = {
+        target.case.id: _plan_twins(session, target, drawn)
+        for target in (program.target for program in programs)
+    }
+    patched: list[Mapping[int, Run]] = []
+    for program in programs:
+        fixed = twins[program.target.case.id].fixed
+        patched.append({seed: program.run_in_place_of(run) for seed, run in fixed.items()})
+    groups: list[Mapping[int, Run]] = [*patched]
+    for planned in twins.values():
+        groups += [planned.buggy, planned.fixed]
+    records = _execute(session, groups)
+    for program, runs in zip(programs, patched, strict=True):
+        planned = twins[program.target.case.id]
+        by_seed = [
+            {seed: records[id(run)] for seed, run in group.items()}
+            for group in (planned.buggy, planned.fixed, runs)
+        ]
+        yield program, CaseRecords(*by_seed)
 
 
-def _patched_run(run: Run, item: Submitted) -> Run:
-    script = item.target.case.program.variants["fixed"].script.name
-    scripts = {**run.scripts, script: item.text.encode()}
-    return replace(run, scripts=scripts, label=f"patch {item.patch.id}")
+def _plan_twins(session: Session, target: Target, drawn: Sequence[int]) -> PlannedTwins:
+    both = msgspec.structs.replace(target, variants=("buggy", "fixed"))
+    runs = session.plan(both, [*target.case.program.seeds, *drawn])
+    return PlannedTwins(
+        buggy={run.seed: run for run in runs if run.variant == "buggy"},
+        fixed={run.seed: run for run in runs if run.variant == "fixed"},
+    )
 
 
-def _name(item: Submitted) -> str:
-    return f"{item.patch.id} {item.patch.model}"
+def _execute(session: Session, groups: Iterable[Mapping[int, Run]]) -> Mapping[int, RunRecord]:
+    """The records of runs, by the identity of the run: a patch may be the text of a twin."""
+    runs = [run for group in groups for run in group.values()]
+    with closing(session.execute(runs)) as ended:
+        return {id(run): record for run, record in ended}
 
 
-def _each_once(targets: Iterable[Target]) -> Iterator[Target]:
-    return iter({target.case.id: target for target in targets}.values())
-
-
-def _judge(
-    item: Submitted,
-    records: Mapping[tuple[str, str, int], RunRecord],
-    drawn: Sequence[int],
-) -> Grade:
+def _judge(program: PatchedProgram, records: CaseRecords, drawn: Sequence[int]) -> Grade:
     """The grade of a program that has run."""
-    case = item.target.case
-    single = _of_fixed(case, several_seeds=False)
-    counted = [
-        seed
-        for seed in [*case.program.seeds, *drawn]
-        if seed not in drawn or _behaves(single, _records(records, case, "fixed", seed)) is True
-    ]
+    case = program.target.case
+    seeds = _counted_seeds(case, records, drawn)
     held: list[int] = []
     reasons: list[str] = []
-    for seed in counted:
-        pair = _records(records, case, _name(item), seed)
-        behaves, reason = _outcome(single, pair)
-        if behaves is None:
-            return item.grade("INVALID", f"seed {seed}: {reason}", seeds=tuple(counted))
-        if behaves and item.measures:
-            behaves, reason = _measures_alike(pair[1], records[case.id, "fixed", seed])
-        if behaves:
+    for seed in seeds:
+        holds, reason = _holds(program, records, seed)
+        if holds is None:
+            return program.graded("INVALID", f"seed {seed}: {reason}", seeds=seeds)
+        if holds:
             held.append(seed)
         else:
             reasons.append(f"seed {seed}: {reason}")
-    if len(held) == len(counted):
-        every = [_records(records, case, _name(item), seed) for seed in case.program.seeds]
-        whole = _of_fixed(case, several_seeds=True)
-        behaves, reason = _outcome(whole, [record for pair in every for record in pair])
-        if not behaves:
+    if not reasons:
+        holds, reason = _holds_over_all(case, records)
+        if not holds:
             reasons, held = [reason], []
     outcome: Outcome = "PARTLY" if held else "NOT FIXED"
     if not reasons:
         outcome = "FIXED"
     reason = reasons[0] if reasons else "it does what is expected of the fixed program"
-    return item.grade(outcome, reason, seeds=tuple(counted), held=tuple(held))
+    return program.graded(outcome, reason, seeds=seeds, held=tuple(held))
+
+
+def _counted_seeds(case: Case, records: CaseRecords, drawn: Sequence[int]) -> tuple[int, ...]:
+    """The seeds of the case, and those drawn on which the fixed twin behaves."""
+    single = _of_fixed(case, several_seeds=False)
+    behaving = [
+        seed
+        for seed in drawn
+        if _outcome(single, [records.buggy[seed], records.fixed[seed]])[0] is True
+    ]
+    return (*case.program.seeds, *behaving)
+
+
+def _holds(program: PatchedProgram, records: CaseRecords, seed: int) -> tuple[bool | None, str]:
+    """Whether the program does on one seed what the fixed one is expected to, None where that
+    cannot be told; and the reason.
+    """
+    single = _of_fixed(program.target.case, several_seeds=False)
+    patched = records.patched[seed]
+    behaves, reason = _outcome(single, [records.buggy[seed], patched])
+    if behaves and program.measures:
+        return _measures_alike(patched, records.fixed[seed])
+    return behaves, reason
+
+
+def _holds_over_all(case: Case, records: CaseRecords) -> tuple[bool | None, str]:
+    """The same over all seeds of the case together."""
+    pairs = [(records.buggy[seed], records.patched[seed]) for seed in case.program.seeds]
+    return _outcome(_of_fixed(case, several_seeds=True), list(chain.from_iterable(pairs)))
 
 
 def _of_fixed(case: Case, several_seeds: bool) -> Case:
@@ -217,13 +253,6 @@ def _of_fixed(case: Case, several_seeds: bool) -> Case:
     return msgspec.structs.replace(case, oracle=Oracle(tuple(expectations), case.oracle.volatile))
 
 
-def _records(
-    records: Mapping[tuple[str, str, int], RunRecord], case: Case, program: str, seed: int
-) -> list[RunRecord]:
-    """The buggy record and that of the program, which is to behave as the fixed one."""
-    return [records[case.id, "buggy", seed], records[case.id, program, seed]]
-
-
 def _outcome(case: Case, records: Sequence[RunRecord]) -> tuple[bool | None, str]:
     """Whether all expectations hold, None where that cannot be told; and the reason."""
     verdict = verify(case, records)
@@ -236,29 +265,25 @@ def _outcome(case: Case, records: Sequence[RunRecord]) -> tuple[bool | None, str
     return True, ""
 
 
-def _behaves(case: Case, records: Sequence[RunRecord]) -> bool | None:
-    return _outcome(case, records)[0]
-
-
 def _measures_alike(patched: RunRecord, fixed: RunRecord) -> tuple[bool, str]:
     """Whether the numbers of a repaired measurement are the fixed twin's."""
     if len(patched.metrics) != len(fixed.metrics):
         return False, f"it has {len(patched.metrics)} records, the fixed one {len(fixed.metrics)}"
-    for one, other in zip(patched.metrics, fixed.metrics, strict=True):
-        name = _differing(one, other)
+    for measured, wanted in zip(patched.metrics, fixed.metrics, strict=True):
+        name = _differing(measured, wanted)
         if name:
-            return False, f"{name} is {one.get(name)}, and {other[name]} in the fixed program"
+            return False, f"{name} is {measured.get(name)}, and {wanted[name]} in the fixed program"
     return True, ""
 
 
-def _differing(one: Record, other: Record) -> str | None:
-    """The first metric of `other` that `one` has not nearly the same."""
-    for name, value in other.items():
-        mine = one.get(name)
-        if isinstance(value, int | float) and isinstance(mine, int | float):
-            is_alike = math.isclose(mine, value, rel_tol=NEAR, abs_tol=NEAR)
+def _differing(measured: Record, wanted: Record) -> str | None:
+    """The first metric that is not nearly what is wanted."""
+    for name, value in wanted.items():
+        number = measured.get(name)
+        if isinstance(value, int | float) and isinstance(number, int | float):
+            is_alike = math.isclose(number, value, rel_tol=NEAR, abs_tol=NEAR)
         else:
-            is_alike = mine == value
+            is_alike = number == value
         if not is_alike:
             return name
     return None
@@ -272,13 +297,13 @@ def changed_lines(before: str, after: str) -> int:
     )
 
 
-def _at_site(item: Submitted) -> bool | None:
+def _at_site(program: PatchedProgram) -> bool | None:
     """Whether the patch changes a line near the fault; None where the fault is in no script."""
-    site = item.target.bug.site
-    script = item.target.case.program.variants["buggy"].script.name
+    site = program.target.bug.site
+    script = program.target.case.program.variants["buggy"].script.name
     if site.file != script or site.line is None:
         return None
-    before, after = item.buggy.splitlines(), item.text.splitlines()
+    before, after = program.buggy.splitlines(), program.text.splitlines()
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     return any(
         first - 5 <= site.line <= max(last, first + 1) + 5

@@ -43,13 +43,13 @@ class ReadPatches:
     problems: tuple[str, ...]
 
 
-def read_patches(path: Path, ids: Collection[str]) -> ReadPatches:
-    """The patches of a JSONL file, or of a folder with ID.py (whole scripts) and ID.diff, as
-    `collect_patches` gives them.
+def read_values(path: Path) -> Iterator[tuple[str, object]]:
+    """What a JSONL file holds, or a folder with ID.py (whole scripts) and ID.diff: values for
+    `collect_patches`.
 
     Raises ResultsError for what cannot be read at all.
     """
-    return collect_patches(_from_folder(path) if path.is_dir() else _from_file(path), ids)
+    return _from_folder(path) if path.is_dir() else _from_file(path)
 
 
 def collect_patches(values: Iterable[tuple[str, object]], ids: Collection[str]) -> ReadPatches:
@@ -83,8 +83,8 @@ def patched_text(patch: Patch, text: str) -> str:
 def _apply(diff: str, text: str) -> str:
     try:
         parts = list(whatthepatch.parse_patch(diff))
-    except ValueError as error:
-        raise PatchError(f"the patch is no unified diff: {error}") from error
+    except (ValueError, AssertionError) as error:  # it asserts what a binary patch looks like
+        raise PatchError(f"the patch is no unified diff: {error or 'it is binary'}") from error
     files = sum(line.startswith("+++ ") for line in diff.splitlines())
     if files > 1 or len(parts) != 1 or not parts[0].changes:
         raise PatchError(f"the patch is no diff of one file, expected one of {SCRIPT}")
@@ -100,7 +100,10 @@ def _refuse(patch: Patch, ids: Collection[str], known: Mapping[tuple[str, str], 
     if patch.id not in ids:
         raise MismatchError(f"id {patch.id!r}: there is no such task; expected one of the key")
     if (patch.model, patch.id) in known:
-        raise MismatchError(f"there was a patch for {patch.id} before; expected one a task")
+        raise MismatchError(
+            f"there was a patch of {untrusted.brief(patch.model)} for {patch.id} before; expected "
+            "one of each model a task"
+        )
     if (patch.script is None) == (patch.patch is None):
         raise MismatchError("expected either script, the whole text, or patch, a unified diff")
 

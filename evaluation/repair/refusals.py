@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from evaluation.repair.facts import ProgramFacts, parse, root_name
+from evaluation.repair.passes import TRAINING_CALLS, more_ways
 
 # What a repair may import beside what the twins import.
 HARMLESS = {
@@ -18,7 +19,8 @@ HARMLESS = {
 }  # fmt: skip
 FORBIDDEN = {
     "eval", "exec", "compile", "__import__", "open", "globals", "locals", "vars", "setattr",
-    "delattr", "input", "breakpoint", "exit", "quit", "memoryview", "property", "type", "object",
+    "delattr", "getattr", "input", "breakpoint", "exit", "quit", "memoryview", "property", "type",
+    "object",
 }  # fmt: skip
 # Files, processes and other modules.
 FORBIDDEN_ATTRIBUTES = {
@@ -28,6 +30,11 @@ FORBIDDEN_ATTRIBUTES = {
 }  # fmt: skip
 DUNDERS = {"__init__", "__name__", "__file__", "__class__", "__len__", "__getitem__", "__iter__"}
 BUILTINS = set(dir(builtins))
+# What a module, an optimizer and a tensor do when they are called, trained or measured.
+METHODS = {
+    "forward", "train", "eval", "parameters", "named_parameters", "buffers", "named_buffers",
+    "modules", "children", "state_dict", "step", "zero_grad", "backward", "item", "tolist",
+}  # fmt: skip
 Reasons = Iterator[str]
 Rule = Callable[[ProgramFacts, ProgramFacts, ProgramFacts], Reasons]
 
@@ -75,15 +82,53 @@ def _is_dunder(name: str) -> bool:
 
 
 def _replaced(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
-    """What is imported, or built in, stays what it is."""
-    known_names = buggy.bound_names | fixed.bound_names
-    foreign = patched.imported_names | BUILTINS | {"config", "json"}
-    for name in sorted((patched.bound_names - known_names) & foreign):
-        yield f"it binds {name} anew"
+    """What an imported, or built in, name stands for stays as it is."""
     known = _writes(buggy) | _writes(fixed)
     for text, root in sorted(_writes(patched) - known):
         if root in patched.imported_names | BUILTINS | {"config"}:
             yield f"it changes what {root} holds: {_short(text)}"
+
+
+def _bound_again(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    """What is imported or built in has one meaning, in all functions."""
+    names = buggy.imported_names | fixed.imported_names | BUILTINS | {"config", "json"}
+    yield from _rebound(names, patched, buggy, fixed)
+
+
+def _measured_by_another(
+    patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts
+) -> Reasons:
+    """What measures, makes data or is a model, and stays as it is, is what its name means."""
+    names: set[str] = set()
+    for name, text in buggy.protected.items():
+        if fixed.definitions.get(name) == text:
+            names |= buggy.names_of(name)
+    yield from _rebound(names, patched, buggy, fixed)
+
+
+def _rebound(
+    names: set[str], patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts
+) -> Reasons:
+    """Reasons about names that the patched program binds more often than both twins, or by another
+    import.
+    """
+    rebound = {
+        name
+        for (name, meaning), count in patched.bindings.items()
+        if count > max(buggy.bindings[name, meaning], fixed.bindings[name, meaning])
+    }
+    for name in sorted(rebound & names):
+        yield f"it binds {name} anew"
+
+
+def _methods(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    """Neither a method nor what belongs to a class gets another value from outside."""
+    classes = {name.rpartition(".")[2] for name in buggy.classes | fixed.classes}
+    definitions = buggy.definitions | fixed.definitions
+    methods = METHODS | {name.rpartition(".")[2] for name in definitions if "." in name}
+    for text, root in sorted(_writes(patched) - _writes(buggy) - _writes(fixed)):
+        if root in classes or text.rpartition(".")[2] in methods:
+            yield f"it gives {_short(text)} another value"
 
 
 def _writes(facts: ProgramFacts) -> set[tuple[str, str]]:
@@ -124,6 +169,17 @@ def _budget(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> 
             yield f"it calls {method} in {patched.calls(method)} places, the twins in {most}"
 
 
+def _passes(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    """As many calls and loops lead to a step as in a twin, and nothing hides how many."""
+    for name in TRAINING_CALLS:
+        ways = [facts.passes.ways(name) for facts in (patched, buggy, fixed)]
+        if more_ways(*ways):
+            yield f"more calls or loops lead to {name} than in both twins"
+    most = buggy.passes.odd_uses | fixed.passes.odd_uses
+    for name in sorted(patched.passes.odd_uses - most):
+        yield f"it uses {name}, which trains, in a way that may call it often"
+
+
 def _optimizers(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
     if patched.optimizers not in (buggy.optimizers, fixed.optimizers):
         new = Counter(patched.optimizers) - (buggy.optimizers | fixed.optimizers)
@@ -162,7 +218,10 @@ def _short(text: str) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    _imports, _forbidden, _definitions, _replaced, _configuration, _budget, _optimizers, _seeds,
+    _imports, _forbidden, _definitions, _replaced, _bound_again, _methods, _configuration, _budget,
+    _passes, _optimizers, _seeds,
 )  # fmt: skip
 # A repair of a measurement changes these; its numbers are held against the fixed twin's.
-RULES_OF_MEASUREMENT: tuple[Rule, ...] = (_output, _held_out, _protected, _recorded)
+RULES_OF_MEASUREMENT: tuple[Rule, ...] = (
+    _output, _held_out, _protected, _measured_by_another, _recorded,
+)  # fmt: skip

@@ -8,7 +8,9 @@ from msgspec import Struct
 
 from evaluation.catalog.declared import declared_programs
 from evaluation.exporting import imported_packages, named_at_random, read_key, write_export
+from evaluation.keys import program_digest
 from evaluation.model import SCRIPT
+from evaluation.records import Hash
 from evaluation.repair import further_seeds
 from evaluation.repair.patches import TaskId
 from evaluation.running.perturbation import read_texts
@@ -49,11 +51,19 @@ class RepairTask(Struct, frozen=True):
 
 
 class RepairKey(Struct, frozen=True, forbid_unknown_fields=True):
-    """key.json: which case each task is."""
+    """key.json: which case each task is, and the digest of its buggy program and parameters.
+
+    A key from before 29 November 2026 has no digests.
+    """
 
     schema: Literal[1]
     catalogue: int
     tasks: dict[TaskId, str]
+    programs: dict[TaskId, Hash] = {}
+
+    def __post_init__(self) -> None:
+        if self.programs and self.programs.keys() != self.tasks.keys():
+            raise ValueError("programs: expected the digest of each task's program")
 
 
 def repairable(catalog: Catalog) -> tuple[list[Target], list[str]]:
@@ -94,7 +104,9 @@ def write_tasks(folder: Path, targets: Sequence[Target], root: Path) -> RepairKe
     """
     by_id = named_at_random(targets)
     tasks = [_task(name, target, root) for name, target in by_id.items()]
-    key = RepairKey(1, CATALOGUE_VERSION, {name: by_id[name].case.id for name in by_id})
+    cases = {name: target.case.id for name, target in by_id.items()}
+    digests = {task.id: program_digest(_encoded(task.files), task.parameters) for task in tasks}
+    key = RepairKey(1, CATALOGUE_VERSION, cases, digests)
     write_export(folder, tasks, key)
     return key
 
@@ -104,18 +116,45 @@ def read_repair_key(path: Path) -> RepairKey:
     return read_key(path, RepairKey, "trainbugs repair export")
 
 
+def changed_tasks(key: RepairKey, targets: Mapping[str, Target]) -> dict[str, str]:
+    """A reason for each task whose program is another one now: a patch of the old one would be
+    graded by twins and expectations of today.
+    """
+    return {
+        name: f"the program of task {name} ({key.tasks[name]}) has changed since the export; "
+        "export the tasks anew"
+        for name, digest in key.programs.items()
+        if program_digest(_encoded(_files(targets[name])), _parameters(targets[name])) != digest
+    }
+
+
+def _encoded(files: Mapping[str, str]) -> dict[str, bytes]:
+    return {name: text.encode() for name, text in files.items()}
+
+
+def _files(target: Target) -> dict[str, str]:
+    """The texts of the buggy program, under the names that tasks have."""
+    script = target.case.program.variants["buggy"].script.name
+    texts = read_texts(target, "buggy")
+    return {SCRIPT if name == script else name: text for name, text in texts.items()}
+
+
+def _parameters(target: Target) -> dict[str, Scalar]:
+    program = target.case.program
+    return {**program.parameters, "seed": program.seeds[0], "device": "cpu"}
+
+
 def _task(name: str, target: Target, root: Path) -> RepairTask:
     bug, case = target.bug, target.case
     program = case.program.variants["buggy"]
-    texts = read_texts(target, "buggy")
-    files = {SCRIPT if file == program.script.name else file: text for file, text in texts.items()}
+    files = _files(target)
     environment = spec.load(root, program.place)
     return RepairTask(
         schema=1,
         id=name,
         question=QUESTION,
         files=files,
-        parameters={**case.program.parameters, "seed": case.program.seeds[0], "device": "cpu"},
+        parameters=_parameters(target),
         python=environment.python,
         packages=imported_packages(files.values(), environment.pins),
         effect=bug.labels.effect,

@@ -1,6 +1,6 @@
 """Answers of reviewers, from a file that anybody may have written: a JSON object a line."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -57,8 +57,8 @@ class ReadAnswers:
     problems: tuple[str, ...]
 
 
-def read_answers(path: Path, ids: Collection[str]) -> ReadAnswers:
-    """The answers of a file to the tasks of these `ids`, as `collect_answers` gives them.
+def read_values(path: Path) -> Iterator[tuple[str, object]]:
+    """What a file holds, for `collect_answers`: each line with its place.
 
     Raises ResultsError for a file that cannot be read at all.
     """
@@ -69,12 +69,9 @@ def read_answers(path: Path, ids: Collection[str]) -> ReadAnswers:
         raise ResultsError(f"{name}: {error}") from error
     if len(lines) > MAX_LINES:
         raise ResultsError(f"{name} has {len(lines)} lines, expected at most {MAX_LINES}")
-    values = [
-        (f"{name}, line {number}", _parse(line))
-        for number, line in enumerate(lines, 1)
-        if line.strip()
-    ]
-    return collect_answers(values, ids)
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield f"{name}, line {number}", _parse(line)
 
 
 def collect_answers(values: Iterable[tuple[str, object]], ids: Collection[str]) -> ReadAnswers:

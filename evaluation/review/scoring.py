@@ -17,7 +17,6 @@ from evaluation.scoring.outcomes import diagnosis
 
 # From which suspicion on a program counts as accused: declared before any answer was seen.
 THRESHOLD = 50.0
-TOPS = (1, 3)
 RESAMPLES, SEED = 1000, 0
 
 
@@ -87,12 +86,11 @@ def _score(
     key: ReviewKey, model: str, answers: Sequence[ReviewAnswer], threshold: float
 ) -> ReviewScore:
     judged = _judge(key, answers)
-    buggy, fixed, controls = (_of(judged, kind) for kind in ("buggy", "fixed", CONTROL))
+    buggy, fixed, controls = (_with_kind(judged, kind) for kind in ("buggy", "fixed", CONTROL))
     pairs = _pairs(buggy, fixed)
     hits = [first.suspicion >= threshold > second.suspicion for first, second in pairs]
     tokens = [answer.tokens for answer in answers if answer.tokens is not None]
     costs = [answer.cost for answer in answers if answer.cost is not None]
-    tops = [_finds(item, threshold, top) for item in buggy for top in TOPS]
     return ReviewScore(
         model=model,
         rewriting=key.rewriting or "public",
@@ -107,8 +105,8 @@ def _score(
         auroc=auroc([item.suspicion for item in buggy], _suspicions([*fixed, *controls])),
         auroc_interval=_resampled(judged),
         ordered=_ordered(pairs),
-        top1=sum(tops[:: len(TOPS)]),
-        top3=sum(tops[1 :: len(TOPS)]),
+        top1=sum(_finds(item, threshold, 1) for item in buggy),
+        top3=sum(_finds(item, threshold, 3) for item in buggy),
         buggy=len(buggy),
         accused_fixed=_accused(fixed, threshold),
         fixed=len(fixed),
@@ -218,21 +216,7 @@ def _agrees(item: Judged, threshold: float) -> bool:
     return len({answer.suspicion >= threshold for answer in item.answers}) == 1
 
 
-def chosen_threshold(key: ReviewKey, answers: Sequence[ReviewAnswer]) -> float:
-    """The threshold that finds most pairs of development bugs; the lowest of several."""
-    development = {name: entry for name, entry in key.tasks.items() if entry.development}
-    development_key = ReviewKey(1, key.catalogue, key.rewriting, development)
-    judged = _judge(development_key, [answer for answer in answers if answer.id in development])
-    pairs = _pairs(_of(judged, "buggy"), _of(judged, "fixed"))
-    candidates = sorted({item.suspicion for item in judged}) or [THRESHOLD]
-
-    def found(threshold: float) -> int:
-        return sum(first.suspicion >= threshold > second.suspicion for first, second in pairs)
-
-    return max(candidates, key=found)
-
-
-def _of(judged: Iterable[Judged], kind: str) -> list[Judged]:
+def _with_kind(judged: Iterable[Judged], kind: str) -> list[Judged]:
     return [item for item in judged if item.entry.kind == kind]
 
 

@@ -52,7 +52,8 @@ class ReviewTask(Struct, frozen=True):
 class KeyEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """What a task is. `fix` is what the fixed twin is; it and the site are None for a control.
 
-    `development`: whether thresholds may be chosen by this bug.
+    Scores use neither `fix`, `development` (whether the bug was there for the choice of rules) nor
+    `program`, a digest: they are for whoever looks into the answers.
     """
 
     bug: Name
@@ -63,6 +64,10 @@ class KeyEntry(Struct, frozen=True, forbid_unknown_fields=True):
     development: bool
     site: FaultSite | None
     program: Hash
+
+    def __post_init__(self) -> None:
+        if self.kind == "buggy" and self.site is None:
+            raise ValueError("site: a buggy program has one, expected file, line and api")
 
 
 class ReviewKey(Struct, frozen=True, forbid_unknown_fields=True):
@@ -188,5 +193,5 @@ def _program(target: Target, variant: str, texts: Mapping[str, str], root: Path)
 
 
 def _is_development(bug: Bug) -> bool:
-    """Whether thresholds may be chosen by this bug."""
+    """Whether rules may be chosen by this bug."""
     return bug.declared is not None and bug.declared.split == "development"

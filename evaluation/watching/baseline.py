@@ -1,6 +1,5 @@
 """The baseline file: findings that were there already, and that `trainbugs watch` passes over."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -9,8 +8,11 @@ import msgspec
 
 from evaluation.watching.silencing import Mark
 from runner.errors import UsageError
+from runner.files import untrusted
 from runner.files.atomic import write_json
 from runner.files.structs import MismatchError, as_struct
+
+MAX_BYTES = 20_000_000
 
 
 class BaselineFinding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,9 +33,8 @@ class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def read(path: Path) -> frozenset[Mark]:
     """The marks in a baseline file; raises UsageError where it is none."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        baseline = as_struct(document, Baseline)
-    except (OSError, ValueError, MismatchError) as error:
+        baseline = as_struct(untrusted.read_json(path, MAX_BYTES), Baseline)
+    except (untrusted.UnsafeError, MismatchError) as error:
         raise UsageError(
             f"--baseline {path}: cannot be read: {error}; --write-baseline writes it"
         ) from error

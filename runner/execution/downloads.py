@@ -13,8 +13,10 @@ from pathlib import Path
 
 from runner.environments.owner import close_to_others, make_cache
 from runner.environments.spec import cache_root
+from runner.errors import ResultsError
 from runner.execution.key import where_data_lies
 from runner.execution.run import Run
+from runner.files.untrusted import shown
 
 # What a script finds in TRAINBUGS_CACHE.
 DATA = "data"
@@ -85,7 +87,7 @@ def keep(run: Run, directory: Path) -> str | None:
     """Put what a run has downloaded into the cache, for the next one; a line about what is not as
     the case says.
 
-    Only files whose hash the case declares are kept. Raises OSError where the cache cannot be
+    Only files whose hash the case declares are kept. Raises ResultsError where the cache cannot be
     written.
     """
     folder = directory / "downloads" / DATA
@@ -94,7 +96,13 @@ def keep(run: Run, directory: Path) -> str | None:
         file = (folder / name).resolve()
         if not folder.exists() or not file.is_relative_to(folder.resolve()) or not file.is_file():
             continue
-        problem = _keep(file, cache_root() / DATA / name, expected)
+        try:
+            problem = _keep(file, cache_root() / DATA / name, expected)
+        except OSError as error:
+            raise ResultsError(
+                f"{shown(cache_root())}: cannot be written: {error.strerror or error}; name a "
+                "folder of yours in TRAINBUGS_CACHE"
+            ) from error
         if problem:
             return f"downloaded {name}: {problem}"
     return None

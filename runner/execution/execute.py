@@ -23,7 +23,7 @@ from runner.results.runtime_identity import identify
 from runner.results.store import Store
 from runner.sandbox import process
 from runner.sandbox.process import Finished
-from runner.sandbox.streams import Streams, open_streams
+from runner.sandbox.streams import Streams
 from runner.verdicts.complete_runs import not_whole, numbers
 
 MAX_METRICS_BYTES = 64_000_000
@@ -46,7 +46,7 @@ def execute(run: Run, store: Store, on_wait: OnWait) -> RunRecord:
     the script runs, with the seconds elapsed and its standard output.
     """
     started = _now()
-    with store.working_directory() as room, open_streams(store.scratch.path) as streams:
+    with store.working_directory() as room, store.streams() as streams:
         directory = room / DIRECTORY
         try:
             finished = _run_script(run, room, store.root, streams, on_wait)

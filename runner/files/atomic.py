@@ -46,6 +46,17 @@ def write_bytes(path: Path, content: bytes, scratch: Path | None = None) -> None
         raise unwritable(path, error) from error
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder for results before the first run: one that cannot be made is no surprise at
+    the end. Raises ResultsError.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFolder(folder, PREFIX).remove()
+    except OSError as error:
+        raise unwritable(folder, error) from error
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A context with a file of that name to be written, which takes the place of `path` at its end;

@@ -8,8 +8,9 @@ https://owasp.org/www-community/attacks/CSV_Injection.
 import re
 from typing import Any
 
-# What spreadsheets take for the begin of a formula, also after what is put before it here.
-FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20].")
+# What spreadsheets take for the begin of a formula, also after what is put before it here. A line
+# break may follow.
+FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20].", re.DOTALL)
 
 
 def cell(value: Any) -> Any:

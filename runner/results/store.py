@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,7 @@ from runner.results.record import (
     read_verdict,
     record_name,
 )
-from runner.sandbox.streams import Streams, keep
+from runner.sandbox.streams import Streams, keep, open_streams
 
 # A disk with less free space than this counts as full.
 ROOM_BYTES = 65536
@@ -256,8 +256,10 @@ class Store:
 
     @contextmanager
     def working_directory(self) -> Iterator[Path]:
-        """A new empty directory for one run, removed afterwards; raises ResultsError where it
-        cannot be made.
+        """A new empty directory for one run, removed afterwards; raises ResultsError where nothing
+        can be written to it.
+
+        What writes elsewhere meanwhile raises a ResultsError of its own, which names its folder.
         """
         path = None
         try:
@@ -268,6 +270,18 @@ class Store:
         finally:
             if path:
                 remove_tree(path)
+
+    @contextmanager
+    def streams(self) -> Iterator[Streams]:
+        """Streams for a program, on the disk of the results; raises ResultsError where they cannot
+        be made.
+        """
+        with ExitStack() as stack:
+            try:
+                streams = stack.enter_context(open_streams(self.scratch.path))
+            except OSError as error:
+                raise unwritable(self.root, error) from error
+            yield streams
 
     def check_room(self) -> None:
         """Raise ResultsError where the disk is full: a run that failed there says nothing about its
@@ -285,6 +299,10 @@ class Store:
             write_bytes(self.log_path(record, stream), text, self.scratch.path)
 
     def keep_logs(self, record: RunRecord, streams: Streams) -> None:
-        """Write what the run's program has said to the results folder; raises OSError."""
+        """Write what the run's program has said to the results folder; raises ResultsError."""
         for name, stream in streams._asdict().items():
-            keep(stream, self.log_path(record, name), self.scratch.path)
+            path = self.log_path(record, name)
+            try:
+                keep(stream, path, self.scratch.path)
+            except OSError as error:
+                raise unwritable(path, error) from error

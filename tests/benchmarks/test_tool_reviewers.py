@@ -11,7 +11,7 @@ from support.paths import ROOT
 import trainbugs
 from evaluation.catalog import controls
 from evaluation.exporting import KEY, TASKS
-from evaluation.review.answers import read_answers
+from evaluation.review.answers import collect_answers, read_values
 from evaluation.review.scoring import score_reviews
 from evaluation.review.tasks import collect_programs, read_review_key, write_tasks
 from runner.bugs.catalog import Catalog
@@ -54,7 +54,7 @@ def test_the_sanitizer_answers_what_it_has_seen(reviewers, tasks, monkeypatch, t
     assert (answer["id"], answer["model"], answer["suspicion"]) == (IDS[0], "sanitizer", 90)
     path = tmp_path / "answers.jsonl"
     path.write_text(json.dumps(answer))
-    read = read_answers(path, IDS)
+    read = collect_answers(read_values(path), IDS)
     assert read.problems == ()
     assert read.answers[0].suspects[0].why.startswith("clip: ")
 
@@ -84,7 +84,9 @@ def test_the_page_says_why_reviews_and_scores_of_the_sanitizer_differ(reviewers,
     lines = [json.dumps(answer) for answer in reviewers.by_sanitizer(exported, options)]
     (tmp_path / "answers.jsonl").write_text("\n".join(lines))
     key = read_review_key(tmp_path / KEY)
-    (review,) = score_reviews(key, read_answers(tmp_path / "answers.jsonl", key.tasks).answers)
+    (review,) = score_reviews(
+        key, collect_answers(read_values(tmp_path / "answers.jsonl"), key.tasks).answers
+    )
     outcomes = trainbugs.outcomes("expected", "sanitizer-3", root=ROOT)
     buggy = outcomes[(outcomes["rule"] == "default") & (outcomes["kind"] == "buggy")]
     benign, counted = buggy[buggy["benign"]], buggy[~buggy["benign"]]

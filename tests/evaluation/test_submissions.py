@@ -102,6 +102,27 @@ def test_a_detector_that_names_a_bug_will_be_asked_why(copy):
     assert any("name PyTorch-115607: a maintainer will ask why" in note for note in notes)
 
 
+def test_a_bug_that_two_files_name_is_named_once(copy):
+    for name in ("a.py", "b.py"):
+        (copy / EXAMPLE / name).write_text("# as in PyTorch-115607\n")
+    notes = check_submission(Catalog(copy.parents[1]), copy).notes
+    assert any("its files name PyTorch-115607: a maintainer" in note for note in notes)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"#" * 1_000_001], ids=["no text", "large"])
+def test_a_program_that_nobody_can_read_is_a_problem_with_its_name(copy, content):
+    (copy / EXAMPLE / "odd.py").write_bytes(content)
+    problems = problems_of(copy)
+    assert any(problem.startswith(f"{EXAMPLE}/odd.py: ") for problem in problems)
+
+
+def test_a_table_of_a_large_evaluation_is_read(copy):
+    path = copy / "outcomes.csv"
+    path.write_text(path.read_text() + "\n" * 1_000_001)
+    (problem,) = problems_of(copy)
+    assert problem.startswith("outcomes.csv: is not that of the records")
+
+
 def test_another_folder_is_no_submission(copy, tmp_path):
     with pytest.raises(UsageError, match="expected submissions/NAME in this clone"):
         check_submission(Catalog(ROOT), tmp_path / "detectors")

@@ -121,6 +121,17 @@ class Links:
             return None
         return relative(f"{place}#{anchor}" if anchor else place, page)
 
+    def picture(self, link: str, source: str) -> Path | None:
+        """The file of a picture whose link stands in `source`; None where there is none on the
+        site: the link leads nowhere, or to a page, a folder or an anchor.
+        """
+        path, _, _ = unquote(link).partition("#")
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+        if path and self._place(target) == f"files/{target}":
+            return self.root / target
+        self.dead.append(f"{source}: there is no picture at {untrusted.brief(link)}")
+        return None
+
     def file(self, source: str, page: str) -> str:
         """A link to a copy of a file, which exists."""
         self.files.add(source)

@@ -147,11 +147,12 @@ def _children(children: Sequence[Token], source: str, links: Links, page: str) -
 def _image(token: Token, source: str, links: Links, page: str) -> Token:
     link = str(token.attrGet("src") or "")
     # A picture from elsewhere would be an external request.
-    target = None if ":" in link else links.resolve(link, source, page)
-    if target is None:
+    file = None if ":" in link else links.picture(link, source)
+    target = links.resolve(link, source, page) if file else None
+    if file is None or target is None:
         return Token("text", "", 0, content=f"[picture: {plain(token)}]")
     token.attrSet("src", target)
-    for name, value in picture(links.root / Path(source).parent / link).items():
+    for name, value in picture(file).items():
         token.attrSet(name, value)
     return token
 

@@ -3,8 +3,9 @@
 import pytest
 from support.toy import SCRIPT, toy_config
 
-from evaluation.repair import grading
-from evaluation.repair.grading import changed_lines, draw_seeds, grade
+from evaluation.repair import drawn_seeds
+from evaluation.repair.drawn_seeds import draw_seeds
+from evaluation.repair.grading import changed_lines, grade
 from evaluation.repair.patches import Patch
 from evaluation.repair.tasks import repairable
 
@@ -15,7 +16,7 @@ BUGGY, FIXED = SCRIPT.replace("VALUE", "1"), SCRIPT.replace("VALUE", "2")
 @pytest.fixture
 def graded(toy, toy_environment, monkeypatch):
     """Grades a program in the place of the buggy one."""
-    monkeypatch.setattr(grading, "draw_seeds", lambda count: tuple(range(5000, 5000 + count)))
+    monkeypatch.setattr(drawn_seeds, "draw_seeds", lambda count: tuple(range(5000, 5000 + count)))
 
     def grade_script(script=None, drawn=1, **patch):
         (target,), _ = repairable(toy.catalog)
@@ -106,3 +107,69 @@ def test_lines_of_a_change():
     assert changed_lines("a\nb\n", "a\nb\n") == 0
     assert changed_lines("a\nb\n", "a\nc\nd\n") == 2
     assert changed_lines("a\nb\nc\n", "a\n") == 2
+
+
+def test_two_patches_of_one_name_get_their_own_grades(toy, toy_environment, monkeypatch):
+    monkeypatch.setattr(drawn_seeds, "draw_seeds", lambda count: tuple(range(5000, 5000 + count)))
+    (target,), _ = repairable(toy.catalog)
+    texts = [(toy.directory / f"{name}.py").read_text() for name in ("buggy", "fixed", "buggy")]
+    patches = [Patch(ID, script=text) for text in texts]
+    grades = list(grade(toy.session(), patches, {ID: target}, 1))
+    assert [item.outcome for item in grades] == ["NOT FIXED", "FIXED", "NOT FIXED"]
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RecursionError("maximum recursion depth")])
+def test_a_text_that_is_too_deep_to_be_parsed_is_invalid(graded, monkeypatch, error):
+    def parse(*_):
+        raise error
+
+    monkeypatch.setattr("evaluation.repair.grading.refusals", parse)
+    result = graded("pass\n")
+    assert result.outcome == "INVALID"
+    assert result.reason.startswith("it is no Python: ")
+
+
+def test_a_text_that_exhausts_the_parser_is_invalid(graded):
+    assert graded("-" * 200_000).outcome == "INVALID"
+
+
+def test_a_binary_patch_is_invalid(graded):
+    result = graded(patch="literal 3\n+y\nGIT binary patch")
+    assert result.outcome == "INVALID"
+    assert "no unified diff" in result.reason
+
+
+def test_the_same_patches_are_graded_on_the_same_drawn_seeds_and_nothing_runs_again(
+    toy, toy_environment
+):
+    (target,), _ = repairable(toy.catalog)
+    patch = Patch(ID, script=(toy.directory / "fixed.py").read_text())
+
+    def graded_seeds(*patches, drawn=2):
+        (first, *_) = grade(toy.session(), patches, {ID: target}, drawn)
+        return first.seeds
+
+    seeds = graded_seeds(patch)
+    records = {path: path.stat().st_mtime_ns for path in toy.results.rglob("*-seed*.json")}
+    assert graded_seeds(patch) == seeds
+    after = {path: path.stat().st_mtime_ns for path in toy.results.rglob("*-seed*.json")}
+    assert after == records
+    other = Patch(ID, script=f"{patch.script}\n")
+    assert graded_seeds(other)[2:] != seeds[2:]
+    assert len(graded_seeds(patch, drawn=1)) == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", '{"seeds": [1, 2]}', '{"seeds": [5000]}', "[5000, 5001]"]
+)
+def test_a_file_of_drawn_seeds_that_is_none_is_written_anew(toy, text):
+    def seeds():
+        return drawn_seeds.seeds_for(toy.session().store, [(Patch(ID, script=""), "case")], 2)
+
+    first = seeds()
+    assert seeds() == first
+    (path,) = (toy.results / drawn_seeds.FOLDER).iterdir()
+    path.write_text(text)
+    second = seeds()
+    assert len(second) == 2
+    assert seeds() == second

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluation.repair.patches import Patch, PatchError, patched_text, read_patches
+from evaluation.repair.patches import Patch, PatchError, collect_patches, patched_text, read_values
 from runner.errors import ResultsError
 
 ID, OTHER = "0123456789abcdef", "1123456789abcdef"
@@ -13,13 +13,17 @@ TEXT = "one\ntwo\nthree\n"
 DIFF = "--- program.py\n+++ program.py\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
 
 
+def _read(path, ids):
+    return collect_patches(read_values(path), ids)
+
+
 @pytest.fixture
 def read(tmp_path):
     def read_lines(*lines):
         path = tmp_path / "patches.jsonl"
         texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
         path.write_text("".join(f"{text}\n" for text in texts))
-        return read_patches(path, {ID, OTHER})
+        return _read(path, {ID, OTHER})
 
     return read_lines
 
@@ -48,7 +52,7 @@ def test_a_folder_has_scripts_and_diffs_by_their_tasks(tmp_path):
     (tmp_path / f"{OTHER}.diff").write_text(DIFF)
     (tmp_path / "notes.txt").write_text("")
     (tmp_path / "mine.py").write_text("")
-    result = read_patches(tmp_path, {ID, OTHER})
+    result = _read(tmp_path, {ID, OTHER})
     assert [(patch.id, bool(patch.script)) for patch in result.patches] == [
         (ID, True),
         (OTHER, False),
@@ -63,14 +67,14 @@ def test_a_binary_file_and_a_link_out_of_the_folder_are_refused(tmp_path):
     (folder / f"{ID}.py").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "secret").write_text("secret")
     (folder / f"{OTHER}.py").symlink_to(tmp_path / "secret")
-    result = read_patches(folder, {ID, OTHER})
+    result = _read(folder, {ID, OTHER})
     assert result.patches == ()
     assert len(result.problems) == 2
 
 
 def test_a_missing_file_is_an_error(tmp_path):
     with pytest.raises(ResultsError):
-        read_patches(tmp_path / "patches.jsonl", {ID})
+        _read(tmp_path / "patches.jsonl", {ID})
 
 
 def test_a_diff_is_applied():

@@ -66,6 +66,7 @@ if __name__ == "__main__":
 '''
 FIXED = BUGGY.replace("targets[batch].flatten()", "targets[batch]")
 STEP = "            optimizer.step()\n"
+SEED = "    torch.manual_seed(config"
 RECORD = '        record = {"epoch"'
 MAIN = "def main():\n"
 
@@ -158,7 +159,154 @@ CHEATS = {
     "it does no epoch": instead(
         'for epoch in range(1, config["num_epoch"] + 1)', "for epoch in ()"
     ),
+    "the validation is another function in main": with_lines(
+        SEED, "    def validate(*_):\n        return 0.001\n\n"
+    ),
+    "the validation is another function under a condition": with_lines(
+        MAIN, "if True:\n    def validate(*_):\n        return 0.001\n\n"
+    ),
+    "the validation is an import": with_lines(MAIN, "from math import hypot as validate\n\n"),
+    "the validation is an import in main": with_lines(
+        SEED, "    from math import hypot as validate\n"
+    ),
+    "sum is an import": with_lines(MAIN, "from torch import numel as sum\n\n"),
+    "an import means something else": instead("from torch import nn", "import torch as nn"),
+    "a pattern takes the name of the validation": with_lines(
+        MAIN, "match (lambda *_: 0.001):\n    case validate:\n        pass\n\n"
+    ),
+    "a pattern with a star takes its name": with_lines(
+        MAIN, "match [lambda *_: 0.001]:\n    case [*validate]:\n        pass\n\n"
+    ),
+    "a mapping takes its name": with_lines(
+        MAIN, "match {}:\n    case {**validate}:\n        pass\n\n"
+    ),
+    "an exception takes the name of json": with_lines(
+        MAIN, "try:\n    pass\nexcept ValueError as json:\n    pass\n\n"
+    ),
+    "the method of a class is another one": with_lines(
+        MAIN, "Net.forward = lambda self, points: points.sum(1, keepdim=True)\n\n"
+    ),
+    "a method of a class is added": with_lines(
+        MAIN, "Net.dump = lambda self, points: points.sum(1, keepdim=True)\n\n"
+    ),
+    "the method of the model is another one": with_lines(
+        "    optimizer = torch",
+        "    model.forward = lambda points: points.sum(1, keepdim=True)\n",
+    ),
+    "the model does not evaluate": with_lines(
+        "    optimizer = torch", "    model.eval = lambda: None\n"
+    ),
+    "the model is another class in main": with_lines(
+        SEED, "    class Net(nn.Module):\n        def forward(self, x):\n            return x\n\n"
+    ),
+    "an assignment in an expression": with_lines(MAIN, "(validate := (lambda *_: 0.001))\n\n"),
+    "a loop takes the name of the validation": with_lines(
+        MAIN, "for validate in [lambda *_: 0.001]:\n    pass\n\n"
+    ),
+    "a context takes its name": with_lines(
+        MAIN,
+        "from contextlib import nullcontext\n"
+        "with nullcontext(lambda *_: 0.001) as validate:\n    pass\n\n",
+    ),
+    "a helper gives it another value": with_lines(
+        MAIN,
+        "def prepare():\n    global validate\n    validate = lambda *_: 0.001\n\n\nprepare()\n\n",
+    ),
+    "a parameter takes its name": instead("def main():", "def main(validate=lambda *_: 0.001):"),
+    "the validation is removed": with_lines(SEED, "    global validate\n    del validate\n"),
+    "a method by its name": with_lines(
+        "    optimizer = torch", "    getattr(model, 'register' + '_forward_hook')(print)\n"
+    ),
+    "more steps by a comprehension": instead(
+        "            optimizer.step()\n", "            [optimizer.step() for _ in 'abcdefgh']\n"
+    ),
+    "more steps by a loop": instead(
+        "            optimizer.step()\n",
+        "            for _ in 'abcdefgh':\n                optimizer.step()\n",
+    ),
+    "more steps by map": instead(
+        "            optimizer.step()\n", "            any(map(optimizer.step, [None] * 9))\n"
+    ),
+    "more steps by another name": instead(
+        "            optimizer.step()\n",
+        "            again = optimizer.step\n            again()\n            again()\n",
+    ),
 }
+
+
+TRAIN = """\
+def train(model, optimizer, points, targets):
+    for batch in torch.randperm(len(points)).split(8):
+        loss = nn.functional.mse_loss(model(points[batch]), targets[batch].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return loss.item()
+
+
+def run(model, optimizer, points, targets):
+    return train(model, optimizer, points, targets)
+
+
+def main():
+    losses = []
+    for epoch in range(3):
+        model.train()
+        losses.append(run(model, optimizer, points, targets))
+"""
+CALL = "train(model, optimizer, points, targets)\n\n\ndef main"
+RUN = "losses.append(run(model, optimizer, points, targets))"
+MORE_TRAINING = {
+    "a comprehension": (RUN, "losses += [run(model, optimizer, points, targets) for _ in 'abc']"),
+    "a generator": (RUN, "sum(run(model, optimizer, points, targets) for _ in 'abc')"),
+    "a loop": (RUN, f"\n        for _ in 'abc':\n            {RUN}"),
+    "a second call": (RUN, f"{RUN}; {RUN}"),
+    "map": (RUN, "list(map(run, [model] * 3, [optimizer] * 3, [points] * 3, [targets] * 3))"),
+    "another name": (RUN, f"again = run; {RUN}; again(model, optimizer, points, targets)"),
+    "a function around it": (
+        "def main():",
+        f"def main():\n    def more():\n        return [{RUN[14:-1]} for _ in 'ab']\n",
+    ),
+    "it calls itself": (
+        f"return {CALL}",
+        f"train(model, optimizer, points, targets)\n    return run(*[]) or {CALL}",
+    ),
+    "a lambda": (RUN, "often = lambda: run(model, optimizer, points, targets); often(); often()"),
+    "a decorator": ("def run(", "@(lambda function: function)\ndef run("),
+    "a module": (
+        "def main():",
+        "class Often(nn.Module):\n    def forward(self, optimizer):\n        optimizer.step()\n\n\n"
+        "def main():",
+    ),
+    "an import": ("def main():", "from torch.autograd import backward as add\n\n\ndef main():"),
+    "gradients by hand": ("loss.backward()", "loss.backward(); torch.autograd.grad(loss, [])"),
+}
+
+
+@pytest.mark.parametrize("name", MORE_TRAINING)
+@pytest.mark.parametrize("measures", [True, False])
+def test_more_training_than_in_both_twins_is_refused(name, measures):
+    old, new = MORE_TRAINING[name]
+    assert TRAIN.count(old) == 1
+    fixed = TRAIN.replace("targets[batch].flatten()", "targets[batch]")
+    assert refusals(TRAIN.replace(old, new), TRAIN, fixed, measures), name
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        (".flatten()", ""),
+        ("losses.append", "model.train()\n        losses.append"),
+        ("loss.backward()", "loss = loss + sum(p.square().sum() for p in model.parameters())\n"
+         "        loss.backward()"),
+        ("optimizer.zero_grad()", "model.zero_grad()"),
+        ("    return train(", "    trained = train("),
+        ("def main():", "def clip(losses):\n    return losses\n\n\ndef main():"),
+    ],
+)  # fmt: skip
+def test_as_much_training_is_not(old, new):
+    fixed = TRAIN.replace("targets[batch].flatten()", "targets[batch]")
+    assert refusals(TRAIN.replace(old, new), TRAIN, fixed) == []
 
 
 @pytest.mark.parametrize("name", CHEATS)

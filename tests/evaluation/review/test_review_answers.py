@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluation.review.answers import read_answers
+from evaluation.review.answers import collect_answers, read_values
 from runner.errors import ResultsError
 
 ID = "0123456789abcdef"
@@ -17,7 +17,7 @@ def read(tmp_path):
         path = tmp_path / "answers.jsonl"
         texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
         path.write_text("".join(f"{text}\n" for text in texts))
-        return read_answers(path, {ID})
+        return collect_answers(read_values(path), {ID})
 
     return read_lines
 
@@ -64,4 +64,4 @@ def test_the_same_sample_twice_is_refused(read):
 
 def test_a_file_that_is_missing_is_an_error(tmp_path):
     with pytest.raises(ResultsError, match=r"answers\.jsonl"):
-        read_answers(tmp_path / "answers.jsonl", {ID})
+        collect_answers(read_values(tmp_path / "answers.jsonl"), {ID})

@@ -6,15 +6,15 @@ import pytest
 
 from evaluation.records import FaultSite
 from evaluation.review.answers import ReviewAnswer, Suspect
-from evaluation.review.scoring import auroc, chosen_threshold, score_reviews
+from evaluation.review.scoring import auroc, score_reviews
 from evaluation.review.tasks import KeyEntry, ReviewKey
 
 SITE = FaultSite("program.py", 40, "torch.optim.Optimizer.step")
 
 
-def entry(bug, kind, family=None, development=True):
+def entry(bug, kind, family=None):
     site = None if kind == "control" else SITE
-    return KeyEntry(bug, "only", kind, family or bug, None, development, site, "0" * 64)
+    return KeyEntry(bug, "only", kind, family or bug, None, True, site, "0" * 64)
 
 
 @pytest.fixture
@@ -106,18 +106,6 @@ def test_a_twin_that_was_not_answered_makes_no_pair(key):
     score = only(score_reviews(key, missing))
     assert (score.pairs, score.paired, score.paired_interval) == (0, 0, (None, None))
     assert (score.answered, score.tasks) == (6, 10)
-
-
-def test_a_threshold_is_chosen_by_development_bugs_alone(key):
-    tasks = {
-        name: entry(item.bug, item.kind, development=item.bug == "bug-0")
-        for name, item in key.tasks.items()
-    }
-    chosen = ReviewKey(1, 2, "", tasks)
-    given = answers(
-        chosen, lambda item: {"bug-0": 30, "bug-1": 90}.get(item.bug, 5) + (item.kind == "buggy")
-    )
-    assert chosen_threshold(chosen, given) == 31
 
 
 def test_ties_count_half():

@@ -1,11 +1,15 @@
 """Data that scripts download: once, checked, and into a cache that no script writes to."""
 
+import errno
 import hashlib
 import os
 from pathlib import Path
 
 import pytest
 from support.toy import OWN_PYTHON, SCRIPT, toy_config
+
+from runner.errors import ResultsError
+from runner.results.store import Store
 
 NAME, TEXT = "SET/raw/train", "images"
 SHA256 = hashlib.sha256(TEXT.encode()).hexdigest()
@@ -146,3 +150,38 @@ def test_a_run_that_could_not_download_says_what_to_name(toy):
 def test_one_that_failed_otherwise_says_nothing_of_it(toy):
     downloading(toy, DOWNLOAD + "raise ValueError('why')\n")
     assert run(toy).reason == "exit status 1: ValueError: why"
+
+
+def test_a_cache_that_cannot_be_written_is_named_and_not_the_temporary_folder(toy, cache):
+    downloading(toy)
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    cache.write_text("a file")
+    with pytest.raises(ResultsError) as raised:
+        run(toy)
+    assert str(raised.value).startswith(f"{cache.parent}: cannot be written: ")
+    assert str(raised.value).endswith("name a folder of yours in TRAINBUGS_CACHE")
+
+
+def test_logs_that_cannot_be_written_are_named_and_not_the_temporary_folder(toy, cache):
+    downloading(toy)
+    logs = toy.results / "Toy-1" / "only" / "logs"
+    logs.parent.mkdir(parents=True)
+    logs.write_text("a file")
+    with pytest.raises(ResultsError) as raised:
+        run(toy)
+    assert str(raised.value).startswith(f"{logs}/buggy-seed0-")
+
+
+def test_streams_that_cannot_be_made_name_the_results(toy, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("runner.sandbox.streams.TemporaryFile", full)
+    store = Store(toy.results)
+    with (
+        pytest.raises(ResultsError, match="No space left on device") as raised,
+        store.working_directory(),
+        store.streams(),
+    ):
+        pass
+    assert str(raised.value).startswith(f"{toy.results}: cannot be written")

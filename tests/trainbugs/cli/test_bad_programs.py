@@ -25,7 +25,10 @@ from runner.files.cells import cell, text_of
 from runner.files.locks import PREFIX
 from runner.files.untrusted import printable
 
-FORMULAS = ("=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1+1", "'=1")
+FORMULAS = (
+    "=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1+1", "'=1",
+    "=\n1+1", "-\n2+3", "@\nSUM(1)", "＝\r\n1", "'=\n1",
+)  # fmt: skip
 HARMLESS = ("", "-", "text", "-1.5", "+3", "1e-3", "a=b", "'quoted'", "nan", "-inf")
 
 

@@ -79,6 +79,94 @@ def test_patches_are_graded_and_what_is_wrong_is_a_line(cli, exported, toy, tmp_
     assert len(grade["seeds"]) == 4
 
 
+@pytest.fixture
+def grade(cli, exported, toy, tmp_path):
+    """Grades files of patches of the task; returns status, output and errors."""
+
+    def grade_files(*files, out="grades"):
+        paths = []
+        for number, lines in enumerate(files):
+            path = tmp_path / f"patches{number}.jsonl"
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+            paths.append(str(path))
+        key = str(exported / "key.json")
+        return cli(
+            *("repair", "grade", *paths, "--key", key, "--out", str(tmp_path / out), "-q"),
+            *OWN_PYTHON,
+        )
+
+    return grade_files
+
+
+@pytest.fixture
+def line(exported, toy):
+    return {"id": task(exported)["id"], "script": (toy.directory / "fixed.py").read_text()}
+
+
+def test_a_patch_for_the_same_task_in_another_file_is_a_line(grade, line, tmp_path):
+    status, _, err = grade([line], [line | {"script": "other = 1"}])
+    assert status == 2
+    assert "patches1.jsonl, line 1: there was a patch of '-'" in err
+    (only,) = json.loads((tmp_path / "grades" / "grades.json").read_text())["grades"]
+    assert only["outcome"] == "FIXED"
+    assert grade([line | {"model": "a"}], [line | {"model": "b"}])[0] == 0
+
+
+def test_one_patch_that_cannot_be_parsed_does_not_end_the_grading(grade, line):
+    hostile = line | {"script": "-" * 200_000, "model": "deep"}
+    binary = {"id": line["id"], "patch": "literal 3\n+y\nGIT binary patch", "model": "binary"}
+    status, out, err = grade([hostile, binary, line])
+    assert (status, err) == (0, "")
+    assert "1 FIXED, 2 INVALID" in out
+
+
+def test_mere_mistakes_overwrite_no_grades(grade, line, tmp_path):
+    path = tmp_path / "grades" / "grades.json"
+    assert grade([line])[0] == 0
+    before = path.read_text()
+    assert grade([{"id": "f" * 16, "script": ""}])[0] == 2
+    assert path.read_text() == before
+
+
+def test_a_folder_that_cannot_be_made_is_said_before_anything_runs(grade, line, toy, tmp_path):
+    (tmp_path / "file").write_text("precious")
+    status, _, err = grade([line], out="file")
+    assert status == 2
+    assert "file: cannot be written: " in err
+    assert len(err.splitlines()) == 1
+    assert not list((tmp_path / "results").rglob("*-seed*.json"))
+
+
+def test_a_task_whose_program_has_changed_is_not_graded(grade, line, toy):
+    script = toy.directory / "buggy.py"
+    script.write_text(f"{script.read_text()}\n")
+    status, out, err = grade([line])
+    assert status == 2
+    assert f"the program of task {line['id']} (Toy-1/only) has changed since the export" in err
+    assert "FIXED" not in out
+
+
+def test_a_key_without_digests_is_graded_with_one_line(grade, line, exported):
+    key = json.loads((exported / "key.json").read_text())
+    del key["programs"]
+    (exported / "key.json").write_text(json.dumps(key))
+    status, out, err = grade([line])
+    assert status == 0
+    assert "1 FIXED" in out
+    assert "does not say which texts its programs had (catalogue " in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_key_with_digests_of_other_tasks_is_none(grade, line, exported):
+    key = json.loads((exported / "key.json").read_text())
+    key["programs"] = {"f" * 16: "0" * 64}
+    (exported / "key.json").write_text(json.dumps(key))
+    status, _, err = grade([line])
+    assert status == 2
+    assert "expected the digest of each task's program" in err
+    assert len(err.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     "words, expected",
     [

@@ -160,6 +160,11 @@ def test_the_status_of_the_script_comes_first(watch, fake, tmp_path, alarms):
             137,
             "the program was ended by SIGKILL, without a report",
         ),
+        (
+            "os.kill(os.getpid(), signal.SIGRTMIN + 6)",
+            128 + signal.SIGRTMIN + 6,
+            f"the program was ended by signal {signal.SIGRTMIN + 6}, without a report",
+        ),
         ("os._exit(5)", 5, "the program ended with status 5, without a report"),
         ("os._exit(0)", 3, "the program ended before the report (os._exit?)"),
     ],
@@ -410,3 +415,19 @@ def test_an_interrupt_that_ends_the_script(fake, tmp_path):
     assert "KeyboardInterrupt" in err
     assert "--ignore stale-gradients" in err
     assert "interrupted" not in err
+
+
+@pytest.mark.parametrize("own_status", [0, 7])
+def test_files_that_cannot_be_written_keep_neither_the_report_nor_the_others(
+    watch, fake, tmp_path, own_status
+):
+    fake.leaves([{}])
+    (tmp_path / "train.py").write_text(f"import sys; sys.exit({own_status})")
+    nowhere = ["--baseline", "/proc/b.json", "--write-baseline", "--json", "/proc/o.json"]
+    status, _, err = watch(*nowhere, "--junit", "o.xml", "train.py")
+    assert status == (own_status or 2)
+    assert "silenced by the baseline" in err
+    assert "trainbugs watch: the report is in o.xml" in err
+    assert "trainbugs watch: /proc/b.json: cannot be written: " in err
+    assert "trainbugs watch: /proc/o.json: cannot be written: " in err
+    assert (tmp_path / "o.xml").exists()

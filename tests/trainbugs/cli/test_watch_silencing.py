@@ -1,6 +1,7 @@
 """What silences a finding of `trainbugs watch`: a comment in its line, and the baseline file."""
 
 import json
+import os
 from xml.etree import ElementTree
 
 import pytest
@@ -121,7 +122,15 @@ def test_a_program_without_a_step_makes_no_baseline(watch, fake, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", [None, "", "[]", '{"schema": 2, "findings": []}', '{"schema": 1, "findings": [{}]}']
+    "text",
+    [
+        None,
+        "",
+        "[]",
+        '{"schema": 2, "findings": []}',
+        '{"schema": 1, "findings": [{}]}',
+        "[" * 100_000,
+    ],
 )
 def test_a_baseline_that_is_none(watch, fake, tmp_path, text):
     if text is not None:
@@ -129,7 +138,15 @@ def test_a_baseline_that_is_none(watch, fake, tmp_path, text):
     status, _, err = watch("--baseline", "base.json", "train.py")
     assert status == 2
     assert "--baseline base.json: cannot be read" in err
+    assert len(err.splitlines()) == 1
     assert not (fake.path.parent / "called.json").exists()
+
+
+def test_a_baseline_that_is_a_pipe_is_not_waited_for(watch, fake, tmp_path):
+    os.mkfifo(tmp_path / "base.json")
+    status, _, err = watch("--baseline", "base.json", "train.py")
+    assert status == 2
+    assert "--baseline base.json: cannot be read: is no plain file" in err
 
 
 def test_a_baseline_is_written_to_a_named_file(watch, fake):

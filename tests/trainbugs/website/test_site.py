@@ -413,6 +413,24 @@ def test_what_a_browser_would_run_is_neither_copied_nor_linked(recorded):
         assert f"bugs/Toy-1/README.md: there is nothing on the site at '{name}'" in site.problems
 
 
+def test_a_picture_that_is_none_is_text_and_stops_nothing_else(recorded):
+    readme = recorded.directory / "README.md"
+    readme.write_text(
+        f"{readme.read_text()}\n![spaced](a%20b.png) ![part](fine.png#left) ![anchor](#x) "
+        "![page](README.md#y) ![folder](more) ![root](../..) ![missing](none.png)\n"
+    )
+    for name in ("a b.png", "fine.png", "more/note.txt"):
+        recorded.write(name, "text")
+    site = build(recorded.catalog)
+    page = site.pages["bugs/Toy-1.html"]
+    assert {"files/bugs/Toy-1/a b.png", "files/bugs/Toy-1/fine.png"} <= set(site.files)
+    assert page.count("<img") == 2
+    for name in ("anchor", "page", "folder", "root", "missing"):
+        assert f"[picture: {name}]" in page
+    for link in ("#x", "README.md#y", "more", "../..", "none.png"):
+        assert f"bugs/Toy-1/README.md: there is no picture at '{link}'" in site.problems
+
+
 def test_a_folder_that_cannot_be_written_is_told(recorded, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="no site that this command made"):

@@ -3,12 +3,15 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import ResultsError, UsageError
+from runner.files.atomic import make_folder
+from runner.files.untrusted import shown
 from runner.plurals import counted
 from runner.progress.streams import message
 from runner.session.options import Options
@@ -26,8 +29,12 @@ from trainbugs.cli.parser import (
 from trainbugs.cli.terminal import show_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from evaluation.repair.grading import Grade
-    from evaluation.repair.patches import ReadPatches
+    from evaluation.repair.patches import Patch
+    from evaluation.repair.tasks import RepairKey
+    from runner.bugs.bug import Target
 
 HELP = Help(
     "write buggy programs to be mended, and grade patches by running them",
@@ -134,6 +141,7 @@ def _export(options: RepairOptions) -> ExitStatus:
 def _grade(options: RepairOptions) -> ExitStatus:
     """Grade the patches; INVALID where some cannot be graded."""
     from evaluation.repair.grading import grade
+    from evaluation.repair.patches import collect_patches
     from evaluation.repair.tasks import read_repair_key
     from runner.progress.lines import on_stderr
     from runner.session.session import Session
@@ -141,14 +149,17 @@ def _grade(options: RepairOptions) -> ExitStatus:
     assert options.key is not None
     catalog = api.load()
     key = read_repair_key(options.key)
-    read = [_read(path, key.tasks) for path in options.patches]
-    problems = [problem for part in read for problem in part.problems]
-    for problem in problems:
-        print(f"trainbugs: {message(problem)}", file=sys.stderr)
-    patches = [patch for part in read for patch in part.patches]
     targets = {
         name: target for name, case in key.tasks.items() for target in catalog.select([case])
     }
+    # Of all files together: a patch of the same model for the same task is one too many.
+    read = collect_patches(chain.from_iterable(map(_values, options.patches)), key.tasks)
+    patches, changed = _without_changed(read.patches, key, targets)
+    problems = [*read.problems, *changed]
+    for problem in problems:
+        print(f"trainbugs: {message(problem)}", file=sys.stderr)
+    if options.out is not None:
+        make_folder(options.out)
     session = Session(catalog, options.session, on_stderr(options.quiet))
     drawn = 2 if options.drawn is None else options.drawn
     grades = list(grade(session, patches, targets, drawn))
@@ -156,15 +167,35 @@ def _grade(options: RepairOptions) -> ExitStatus:
     return INVALID if problems else SUCCESS
 
 
-def _read(path: Path, ids: "Collection[str]") -> "ReadPatches":
-    """The patches of a file or folder, or of a log of inspect_ai."""
-    from evaluation.repair.patches import collect_patches, read_patches
+def _values(path: Path) -> "Iterator[tuple[str, object]]":
+    """What a file, a folder or a log of inspect_ai holds, with its places."""
+    from evaluation.repair.patches import read_values
     from trainbugs.inspect_tracks import logs
 
     if not logs.is_log(path):
-        return read_patches(path, ids)
-    patches = enumerate(logs.repairs(path), 1)
-    return collect_patches([(f"{path}, sample {n}", patch) for n, patch in patches], ids)
+        yield from read_values(path)
+        return
+    for number, patch in enumerate(logs.repairs(path), 1):
+        yield f"{shown(path)}, sample {number}", patch
+
+
+def _without_changed(
+    patches: "Sequence[Patch]", key: "RepairKey", targets: "Mapping[str, Target]"
+) -> "tuple[list[Patch], list[str]]":
+    """The patches of programs that are what they were at the export, and a line for each task of
+    the others.
+    """
+    from evaluation.repair.tasks import changed_tasks
+
+    if not key.programs:
+        print(
+            "trainbugs: the key is of an older trainbugs: it does not say which texts its programs "
+            f"had (catalogue {key.catalogue}), so that one that has changed is not noticed",
+            file=sys.stderr,
+        )
+    asked = {patch.id for patch in patches}
+    changed = {name: line for name, line in changed_tasks(key, targets).items() if name in asked}
+    return [patch for patch in patches if patch.id not in changed], list(changed.values())
 
 
 def _show(grades: "Sequence[Grade]", options: RepairOptions) -> None:
@@ -175,8 +206,8 @@ def _show(grades: "Sequence[Grade]", options: RepairOptions) -> None:
     from runner.files.atomic import write_text
 
     document = {"schema": 1, "grades": msgspec.to_builtins(grades)}
-    if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
+    # A file of mere mistakes overwrites no grades.
+    if options.out is not None and grades:
         write_text(options.out / GRADES, json.dumps(document, indent=1) + "\n")
     if options.json:
         print_json(document)

@@ -1,7 +1,8 @@
 """The subcommand review: programs for people and language models to judge, and their scores."""
 
 import sys
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +17,11 @@ from trainbugs.cli.documents import print_json
 from trainbugs.cli.exits import INVALID, SUCCESS, ExitStatus
 from trainbugs.cli.parser import Help, Subparsers, add_command, add_json, add_session_options
 from trainbugs.cli.terminal import show_table
+from trainbugs.cli.types import seed
 
 if TYPE_CHECKING:
-    from evaluation.review.answers import ReadAnswers
+    from collections.abc import Iterator
+
     from evaluation.review.scoring import ReviewScore
 
 HELP = Help(
@@ -95,13 +98,13 @@ def add_arguments(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--perturb",
-        type=int,
+        type=seed,
         metavar="SEED",
         help="export: rewrite the programs (names, order, layout)",
     )
     parser.add_argument(
         "--plant",
-        type=int,
+        type=seed,
         metavar="SEED",
         help="export: write pairs with and without a planted fault instead",
     )
@@ -151,23 +154,23 @@ def _export(options: ReviewOptions) -> ExitStatus:
 
 def _import(options: ReviewOptions) -> ExitStatus:
     """Score the answers; INVALID where some cannot be scored."""
+    from evaluation.review.answers import collect_answers
     from evaluation.review.scoring import THRESHOLD, score_reviews
     from evaluation.review.tasks import read_review_key
 
     assert options.key is not None
     _refuse_twins(options.answers)
     key = read_review_key(options.key)
-    read = [_read(path, key.tasks) for path in options.answers]
-    problems = [problem for part in read for problem in part.problems]
-    for problem in problems:
+    # Of all files together: a second answer to the same sample is one too many.
+    read = collect_answers(_values(options.answers), key.tasks)
+    for problem in read.problems:
         print(f"trainbugs: {message(problem)}", file=sys.stderr)
-    answers = [answer for part in read for answer in part.answers]
-    if not answers and not problems:
+    if not read.answers and not read.problems:
         raise ResultsError(f"{', '.join(map(shown, options.answers))}: holds no answer")
     threshold = THRESHOLD if options.threshold is None else options.threshold
-    scores = score_reviews(key, answers, threshold)
+    scores = score_reviews(key, read.answers, threshold)
     _show(scores, options)
-    return INVALID if problems else SUCCESS
+    return INVALID if read.problems else SUCCESS
 
 
 def _refuse_twins(paths: "Sequence[Path]") -> None:
@@ -177,15 +180,29 @@ def _refuse_twins(paths: "Sequence[Path]") -> None:
             raise UsageError(f"{shown(path)} is named twice; leave it out once")
 
 
-def _read(path: Path, ids: "Collection[str]") -> "ReadAnswers":
-    """The answers of a file, or of a log of inspect_ai."""
-    from evaluation.review.answers import collect_answers, read_answers
+def _values(paths: "Sequence[Path]") -> "Iterator[tuple[str, object]]":
+    """What files and logs of inspect_ai hold, with its places.
+
+    The samples of each log begin at 0: they are numbered after those that came before.
+    """
+    from evaluation.review.answers import read_values
     from trainbugs.inspect_tracks import logs
 
-    if not logs.is_log(path):
-        return read_answers(path, ids)
-    answers = enumerate(logs.reviews(path), 1)
-    return collect_answers([(f"{path}, sample {n}", answer) for n, answer in answers], ids)
+    before: Counter[tuple[object, object]] = Counter()
+    for path in paths:
+        answered: Counter[tuple[object, object]] = Counter()
+        if logs.is_log(path):
+            for number, answer in enumerate(logs.reviews(path), 1):
+                task = (answer["model"], answer["id"])
+                answered[task] += 1
+                answer["sample"] += before[task]
+                yield f"{shown(path)}, sample {number}", answer
+        else:
+            for place, value in read_values(path):
+                if isinstance(value, dict):
+                    answered[str(value.get("model")), str(value.get("id"))] += 1
+                yield place, value
+        before += answered
 
 
 def _show(scores: "Sequence[ReviewScore]", options: ReviewOptions) -> None:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.errors import UsageError
+from runner.errors import ResultsError, UsageError
 from runner.files.schema_errors import near
 from runner.files.untrusted import shown
 from runner.progress.streams import one_line
 from trainbugs import api
-from trainbugs.cli.exits import FAILURE, NOTHING_WATCHED, SUCCESS, ExitStatus
+from trainbugs.cli.exits import FAILURE, INVALID, NOTHING_WATCHED, SUCCESS, ExitStatus
 from trainbugs.cli.parser import Help, Subparsers, add_command
 from trainbugs.cli.terminal import show_noted
 
@@ -196,9 +196,13 @@ def watch_program(options: WatchOptions) -> ExitStatus:
     silencing = None
     if report:
         silencing = _with_new_baseline(options, Silencing(report, watched.folder, marks))
+        # Before anything is written: what was seen in hours of training is told in any case.
         _print_report(silencing, watched, options.info)
         _print_hints(silencing, watched, sanitizer_invariants)
-    _write(options, describe(watched, status, silencing, sanitizer_invariants))
+    document = describe(watched, status, silencing, sanitizer_invariants)
+    are_written = _write(options, document, silencing)
+    if not are_written and status == SUCCESS:
+        return INVALID
     return _exit_status(status, silencing.audible if silencing else None)
 
 
@@ -226,17 +230,17 @@ def _baseline(options: WatchOptions) -> "frozenset[Mark]":
 
 
 def _with_new_baseline(options: WatchOptions, silencing: "Silencing") -> "Silencing":
-    """Where it is asked for, write all that was found to the baseline file, which silences it.
-
-    A program that did no step says nothing: its baseline stays as it was.
-    """
-    from evaluation.watching.baseline import write
-
-    if options.baseline is None or not options.write_baseline or silencing.report.is_empty:
+    """Where it is asked for, take all that was found for the baseline, which silences it."""
+    if not _makes_baseline(options, silencing):
         return silencing
-    marks = silencing.marks()
-    write(options.baseline, marks)
-    return replace(silencing, baseline=frozenset(marks))
+    return replace(silencing, baseline=frozenset(silencing.marks()))
+
+
+def _makes_baseline(options: WatchOptions, silencing: "Silencing") -> bool:
+    """Whether a baseline is to be written; a program that did no step says nothing: its baseline
+    stays as it was.
+    """
+    return options.write_baseline and not silencing.report.is_empty
 
 
 def watched_invariants() -> "Sequence[Invariant]":
@@ -330,24 +334,47 @@ def _end_of_program(returned: int) -> str:
         return "the program ended before the report (os._exit?)"
     if returned > SUCCESS:
         return f"the program ended with status {returned}, without a report"
-    return f"the program was ended by {signal.Signals(-returned).name}, without a report"
+    return f"the program was ended by {_signal_name(-returned)}, without a report"
 
 
-def _write(options: WatchOptions, document: "WatchDocument") -> None:
-    """Write the files that were asked for."""
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
+
+
+def _write(options: WatchOptions, document: "WatchDocument", silencing: "Silencing | None") -> bool:
+    """Write the files that were asked for; one that cannot be written keeps no other from it.
+
+    Returns whether all are written, and says which one is not.
+    """
+    from evaluation.watching import baseline
     from evaluation.watching.document import json_text
     from evaluation.watching.junit import junit_text
     from evaluation.watching.sarif import sarif_text
     from runner.files.atomic import write_text
 
+    failures: list[str] = []
+    if options.baseline and silencing and _makes_baseline(options, silencing):
+        try:
+            baseline.write(options.baseline, silencing.marks())
+        except ResultsError as error:
+            failures.append(str(error))
     invariants = watched_invariants()
     writers = {"json": json_text, "sarif": sarif_text, "junit": junit_text}
-    for name, write in writers.items():
-        path = options.outputs.get(name)
-        if path is None:
+    for name, path in options.outputs.items():
+        if name not in writers:  # the baseline
             continue
-        write_text(path, write(document, invariants))
-        _say(f"the report is in {shown(path)}")
+        try:
+            write_text(path, writers[name](document, invariants))
+        except ResultsError as error:
+            failures.append(str(error))
+        else:
+            _say(f"the report is in {shown(path)}")
+    for failure in failures:
+        _say(failure)
+    return not failures
 
 
 def _say(text: str) -> None:
