@@ -11,7 +11,6 @@ seeds and on two that are drawn; finished runs are kept in FOLDER.
 """
 
 import argparse
-import csv
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,6 +30,7 @@ from runner.bugs.bug import Target
 from runner.bugs.catalog import Catalog
 from runner.environments import spec
 from runner.errors import TrainbugsError
+from runner.files.row_tables import read_rows, write_rows
 from runner.progress.lines import on_stderr
 from runner.session.options import Options
 from runner.session.session import Session
@@ -115,18 +115,12 @@ def surprises(rows: Sequence[Row]) -> list[str]:
 
 def read_table(path: Path) -> list[Row]:
     """The rows of a table; none where there is no file."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return [Row(**row) for row in csv.DictReader(file)]
+    return read_rows(path, Row)
 
 
 def write_table(path: Path, rows: "Iterator[Row] | Sequence[Row]") -> None:
-    """Write the rows, sorted by case and patch."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows(sorted(rows))
+    """Write the rows, sorted by case and patch; raises OSError."""
+    write_rows(path, Row._fields, sorted(rows))
 
 
 def _scripts_of(row: Row | None) -> str | None:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from runner.errors import ResultsError, UsageError
 from runner.files import untrusted
-from runner.files.atomic import write_text
+from runner.files.atomic import replacing, write_text
 from runner.files.structs import MismatchError, as_struct
 
 TASKS, KEY = "tasks.jsonl", "key.json"
@@ -43,8 +43,11 @@ def write_export(folder: Path, tasks: Iterable[Struct], key: Struct) -> None:
     lines = [json.dumps(msgspec.to_builtins(task)) for task in tasks]
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / TASKS, "".join(f"{line}\n" for line in lines))
-    write_text(folder / KEY, json.dumps(msgspec.to_builtins(key), indent=1) + "\n")
-    (folder / KEY).chmod(0o600)
+    with replacing(folder / KEY) as temporary:
+        temporary.touch(0o600)  # nobody else reads it at any moment
+        temporary.write_text(
+            f"{json.dumps(msgspec.to_builtins(key), indent=1)}\n", encoding="utf-8"
+        )
 
 
 def read_key(path: Path, kind: type[K], command: str) -> K:

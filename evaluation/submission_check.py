@@ -8,14 +8,11 @@ from pathlib import Path
 
 from evaluation import keys
 from evaluation.catalog import rule_settings, submissions
-from evaluation.catalog.declared import declared_programs
 from evaluation.catalog.submissions import Submission
 from evaluation.model import CONTROL, Detector
 from evaluation.records import CheckRecord, Records
-from evaluation.scoring.comparison import comparisons
-from evaluation.scoring.outcomes import outcomes
 from evaluation.scoring.report import as_csv
-from evaluation.scoring.scores import scores
+from evaluation.scoring.tables import ScoreTables
 from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 from runner.errors import CatalogError, ResultsError, UsageError
@@ -125,11 +122,9 @@ def _tabulated(catalog: Catalog, folder: Path, records: Records) -> Iterator[str
     """Which tables are not those of the records."""
     if not records.checks:
         return
-    frozen, declared = submissions.load_frozen(catalog.root), declared_programs(catalog)
-    table = outcomes(records.checks, records.rules, frozen, declared)
-    scored = scores(table, records.overheads)
-    frames = dict(zip(TABLES, (scored, table, comparisons(table, scored)), strict=True))
-    for name, frame in frames.items():
+    tables = ScoreTables(records, catalog)
+    frames = (tables.scores, tables.outcomes, tables.comparisons)
+    for name, frame in zip(TABLES, frames, strict=True):
         path = folder / f"{name}.csv"
         try:
             text = untrusted.read_text(path, MAX_RECORD_BYTES, folder)

@@ -5,6 +5,7 @@ has no answer.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from evaluation.scoring.case_state import ABSENT, EARLY, UNPAIRED, case_state
 from evaluation.scoring.outcomes import ROW, label
 from plots.style import OUTCOMES, bare_grid, new_figure
 
@@ -21,6 +22,8 @@ DOTS = 150
 CELL_INCHES, MARGIN_INCHES = (0.23, 0.2), (1.6, 1.9)
 # Of the answers, what a cell tells.
 COLUMNS = ["bug", "case", "kind", "status", "alarmed", "early", "delay", "claimed_delay"]
+# The words of the legend, where they are other ones.
+WORDS = {EARLY: "early", ABSENT: "no answer"}
 SHORT = {
     "unsupported": "n/a",
     "tool_error": "err",
@@ -41,14 +44,17 @@ def page_figure(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> "Figure":
     figure = new_figure(1)
     figure.set_size_inches(max(PAGE_INCHES[0], width), max(PAGE_INCHES[1], height))
     axes = figure.subplots()
+    states: set[str] = set()
     for x, (_, row) in enumerate(scores.iterrows()):
         answers = outcomes[(outcomes[ROW] == row[ROW]).all(axis=1)]
         by_case = _by_case(answers)
         for y, (bug, case, _) in enumerate(cases):
-            _cell(axes, x, y, *outcome(by_case.get((bug, case), ())))
+            state, text = outcome(by_case.get((bug, case), ()))
+            states.add(state)
+            _cell(axes, x, y, state, text)
         _cell(axes, x, len(cases), *_controls(row))
     detectors = [label(row) for _, row in scores.iterrows()]
-    _label(axes, detectors, names)
+    _label(axes, detectors, names, states)
     return figure
 
 
@@ -75,24 +81,13 @@ def outcome(answers: Sequence[Any]) -> tuple[str, str]:
     buggy = [answer for answer in answers if answer.kind == "buggy"]
     if not buggy:
         return "not met", ""
-    failures = [answer.status for answer in buggy if answer.status != "ok"]
-    if failures:
-        return "no answer", SHORT[failures[0]]
-    accused = any(answer.alarmed for answer in answers if answer.kind == "fixed")
-    if any(answer.alarmed for answer in buggy):
-        return _alarm_state(buggy, accused), _alarm_text(buggy)
-    return ("false alarm" if accused else "silent"), ""
-
-
-def _alarm_state(buggy: Sequence[Any], accused: bool) -> str:
-    """The state of a case with an alarm on a buggy program; `accused`:
-    a fixed twin has an alarm too.
-    """
-    if accused:
-        return "also on fixed"
-    if all(answer.early for answer in buggy if answer.alarmed):
-        return "early"
-    return "found"
+    state = case_state(buggy, [answer for answer in answers if answer.kind == "fixed"])
+    name = WORDS.get(state, state)
+    if state == ABSENT:
+        failures = [answer.status for answer in buggy if answer.status != "ok"]
+        return name, SHORT[failures[0]]
+    has_alarm = any(answer.alarmed for answer in buggy)
+    return name, _alarm_text(buggy) if has_alarm else ""
 
 
 def _alarm_text(buggy: Sequence[Any]) -> str:
@@ -129,7 +124,8 @@ def _cell(axes: "Axes", x: float, y: float, state: str, text: str) -> None:
         axes.text(x, y, text, ha="center", va="center_baseline", fontsize=5)
 
 
-def _label(axes: "Axes", columns: list[str], rows: list[str]) -> None:
+def _label(axes: "Axes", columns: list[str], rows: list[str], states: set[str]) -> None:
+    """Name columns and rows, and explain the colours; the rare one only where a cell has it."""
     from matplotlib.patches import Patch
 
     bare_grid(axes)
@@ -143,6 +139,7 @@ def _label(axes: "Axes", columns: list[str], rows: list[str]) -> None:
     handles = [
         Patch(facecolor=colour, label=state, edgecolor="#BBBBBB")
         for state, colour in OUTCOMES.items()
+        if state != UNPAIRED or state in states
     ]
     axes.legend(
         handles=handles,

@@ -223,7 +223,8 @@ def best_settings(study: Study, best_pairs: Sequence[BestPair]) -> "Figure":
     metric_axes.set_xlabel(f"{study.written.comparison.metric}, fixed")
     metric_axes.set_ylabel(f"{study.written.comparison.metric}, buggy")
     metric_axes.legend(fontsize=7, loc="best")
-    ratios = [1.0, *(pair.ratio for pair in best_pairs)]
+    # On a logarithmic scale there is neither 0 nor NaN.
+    ratios = [1.0, *(pair.ratio for pair in best_pairs if pair.ratio > 0)]
     ratio_axes.set_xscale("log")
     ratio_axes.set_xlim(min(ratios) / 2, max(ratios) * 2)
     ratio_axes.xaxis.set_major_formatter("{x:g}")

@@ -32,6 +32,7 @@ STATES = {
 OUTCOMES = {
     "found": "#9CC9E3",
     "early": "#C9B8DE",
+    "fixed did not run": "#B9D8C2",
     "also on fixed": "#F2E3A0",
     "false alarm": "#F0A27A",
     "silent": "#F3F3F3",

@@ -11,7 +11,6 @@ docs/python.md shows it.
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from evaluation.reading.sources import ScoreSource, Source
-    from evaluation.records import CheckRecord, Records
     from evaluation.scoring.against import Against
+    from evaluation.scoring.tables import ScoreTables
     from plots.detectors import DetectorFigure
     from runner.session.options import OptionValues
     from runner.verdicts.outcome import Outcome
@@ -156,9 +155,9 @@ def scores(
     UsageError for a detector or a bug without records there, ResultsError or CatalogError for
     another file that cannot be read.
     """
-    evaluation = _select(source, detectors, **selection)
-    _warn(evaluation.records.problems)
-    return evaluation.scores()
+    tables = _select(source, detectors, **selection)
+    _warn(tables.records.problems)
+    return tables.scores
 
 
 def outcomes(
@@ -169,9 +168,9 @@ def outcomes(
 
     The columns are those of outcomes.csv; parameters and errors are those of `scores`.
     """
-    evaluation = _select(source, detectors, **selection)
-    _warn(evaluation.records.problems)
-    return evaluation.outcomes
+    tables = _select(source, detectors, **selection)
+    _warn(tables.records.problems)
+    return tables.outcomes
 
 
 def comparisons(
@@ -181,11 +180,9 @@ def comparisons(
 
     The columns are those of comparisons.csv; parameters and errors are those of `scores`.
     """
-    from evaluation.scoring import comparison
-
-    evaluation = _select(source, detectors, **selection)
-    _warn(evaluation.records.problems)
-    return comparison.comparisons(evaluation.outcomes, evaluation.scores())
+    tables = _select(source, detectors, **selection)
+    _warn(tables.records.problems)
+    return tables.comparisons
 
 
 def against(
@@ -199,32 +196,21 @@ def against(
 
     `others` names the detectors beside yours (default: all that have records). Sources, selection
     and errors are those of `scores`; the source is "both" where there is a results folder. Also
-    raises UsageError where yours have no records. `trainbugs.plot_against` draws it.
+    raises UsageError where yours, or all others, have no records. `trainbugs.plot_against` draws
+    it.
     """
-    from evaluation.scoring.against import compare_against
+    from evaluation.scoring.against import compare_against, refuse_absent
 
     has_results = Path(selection.get("folder", "results")).is_dir()
     source = source or ("both" if has_results else "expected")
     other_names = _tuple(others)
     detectors = (*mine, *other_names) if other_names else ()
-    evaluation = _select(source, detectors, **selection)
-    _warn(evaluation.records.problems)
-    _refuse_absent(mine, set(evaluation.outcomes.detector))
-    return compare_against(evaluation.outcomes, evaluation.scores(), mine)
-
-
-def _refuse_absent(mine: Sequence[str], recorded: set[str]) -> None:
-    """Raise UsageError for names that have no records, with what may be meant, and for no name."""
-    from runner.files.schema_errors import near
-
+    tables = _select(source, detectors, **selection)
+    _warn(tables.records.problems)
     if not mine:
         raise UsageError("name a detector of yours first: trainbugs.against('NAME')")
-    absent = [f"{name}{near(name, recorded)}" for name in sorted({*mine} - recorded)]
-    if absent:
-        raise UsageError(
-            f"there are no records of {', '.join(absent)}; `trainbugs evaluate` makes some, and "
-            "folder= names their folder"
-        )
+    refuse_absent(mine, set(tables.outcomes.detector), "folder=")
+    return compare_against(tables.outcomes, tables.scores, mine)
 
 
 def plot_detectors(
@@ -244,10 +230,10 @@ def plot_detectors(
 
     if name not in NAMES:
         raise UsageError(f"there is no figure {name!r} of detectors; expected {', '.join(NAMES)}")
-    evaluation = _select(source, detectors, **selection)
-    _warn(evaluation.records.problems)
-    scored = evaluation.scores()
-    figure = detector_figure(name, evaluation.outcomes, scored, families(evaluation.catalog))
+    tables = _select(source, detectors, **selection)
+    _warn(tables.records.problems)
+    scored = tables.scores
+    figure = detector_figure(name, tables.outcomes, scored, families(tables.catalog))
     if figure is None:
         raise UsageError(f"the records have nothing that the figure {name!r} shows")
     return figure
@@ -262,23 +248,6 @@ def plot_against(against: "Against") -> "Figure":
         return against_figure(against.versus)
 
 
-@dataclass(frozen=True)
-class _Evaluation:
-    """The records that a selection is, and their outcomes."""
-
-    catalog: Catalog
-    records: "Records"
-    outcomes: "pd.DataFrame"
-
-    def scores(self) -> "pd.DataFrame":
-        """The scores; rules are chosen as detectors/rules.json says."""
-        from evaluation.catalog import rule_settings
-        from evaluation.scoring import scores
-
-        settings = rule_settings.load(self.catalog.root)
-        return scores.scores(self.outcomes, self.records.overheads, settings)
-
-
 def _select(
     source: "ScoreSource",
     detectors: Sequence[str],
@@ -290,9 +259,10 @@ def _select(
     isolated: bool = False,
     folder: Path | str = "results",
     root: Path | str | None = None,
-) -> _Evaluation:
-    """Read the records of a selection."""
+) -> "ScoreTables":
+    """The tables of the records of a selection."""
     from evaluation.reading.sources import RecordSelection, read_records
+    from evaluation.scoring.tables import ScoreTables
 
     selection = RecordSelection(
         detectors,
@@ -305,20 +275,7 @@ def _select(
         isolated,
     )
     catalog = load(root)
-    records = read_records(catalog, selection)
-    return _Evaluation(catalog, records, _outcomes(records.checks, records, catalog))
-
-
-def _outcomes(
-    checks: "Iterable[CheckRecord]", records: "Records", catalog: Catalog
-) -> "pd.DataFrame":
-    """The outcomes of some checks by the rules of the records."""
-    from evaluation.catalog import submissions
-    from evaluation.catalog.declared import declared_programs
-    from evaluation.scoring.outcomes import outcomes as compute_outcomes
-
-    frozen, declared = submissions.load_frozen(catalog.root), declared_programs(catalog)
-    return compute_outcomes(checks, records.rules, frozen, declared)
+    return ScoreTables(read_records(catalog, selection), catalog)
 
 
 def plot(

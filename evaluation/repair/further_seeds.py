@@ -3,7 +3,6 @@
 `benchmarks/further_seeds.py` makes the table.
 """
 
-import csv
 import functools
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -14,6 +13,7 @@ import msgspec.structs
 
 from runner.bugs.bug import Target
 from runner.bugs.case import Case, Oracle
+from runner.files.row_tables import read_rows, write_rows
 from runner.results.record import RunRecord
 from runner.verdicts.verdict import INVALID, verify
 
@@ -133,17 +133,9 @@ def _committed() -> dict[str, list[Row]]:
 
 def read_table(path: Path = TABLE) -> list[Row]:
     """The rows of a table; none where there is no file."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return [Row(**row) for row in csv.DictReader(file)]
+    return read_rows(path, Row)
 
 
 def write_table(path: Path, rows: Iterable[Row]) -> None:
-    """Write the rows, sorted by case and seed, so that a reader sees the old table or the new."""
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows(sorted(rows))
-    temporary.replace(path)
+    """Write the rows, sorted by case and seed; raises OSError."""
+    write_rows(path, Row._fields, sorted(rows))

@@ -1,6 +1,6 @@
 """One detector against others: what it misses and others find, what nobody finds, and each pair."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,8 @@ from evaluation.scoring.comparison import comparisons
 from evaluation.scoring.exact_test import holm
 from evaluation.scoring.outcomes import ROW, label, with_twins
 from evaluation.scoring.report import ScoreTable
+from runner.errors import UsageError
+from runner.files.schema_errors import near
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +38,21 @@ class Against:
     def found_by_nobody(self) -> "pd.DataFrame":
         """The cases on which no row is PAIRED."""
         return self.cases[(self.cases.mine == "") & (self.cases.others == "")]
+
+
+def refuse_absent(mine: Sequence[str], recorded: Set[str], option: str) -> None:
+    """Raise UsageError where one of the detectors `mine`, or every other one, has no records;
+    `option` names their folder.
+    """
+    absent = sorted({*mine} - recorded)
+    if absent:
+        named = ", ".join(f"{name}{near(name, recorded)}" for name in absent)
+        raise UsageError(
+            f"there are no records of {named}; `trainbugs evaluate` makes some, and {option} "
+            "names their folder"
+        )
+    if not recorded - set(mine):
+        raise UsageError(f"there are no records of any detector beside {', '.join(mine)}")
 
 
 def compare_against(table: "pd.DataFrame", scores: "pd.DataFrame", mine: Sequence[str]) -> Against:

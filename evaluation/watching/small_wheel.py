@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
+from runner.files.atomic import replacing
+
 NAME = "trainbugs_watch"
 WATCHING = Path(__file__).parent
 LAUNCHER = WATCHING.parent / "kit" / "launcher"
@@ -73,7 +75,10 @@ def build(folder: Path, sanitizer: Path) -> Path:
     files[f"{information}/entry_points.txt"] = ENTRY_POINTS
     record = [_record_line(name, text) for name, text in files.items()]
     files[f"{information}/RECORD"] = "".join([*record, f"{information}/RECORD,,\n"])
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with (
+        replacing(path) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
         for name, text in files.items():
             archive.writestr(zipfile.ZipInfo(name, EPOCH), text, zipfile.ZIP_DEFLATED)
     return path

@@ -31,8 +31,9 @@ class BestPair(Struct, frozen=True):
     """The two programs at one point, each at its best setting: the cells, and what the bug gains
     (below 0: it costs).
 
-    `ratio` is the best setting of the buggy program over that of the fixed one. `edge`: one of them
-    is at an end of the settings that were tried, so that a better one may lie beyond.
+    `ratio` is the best setting of the buggy program over that of the fixed one, NaN where the
+    latter is 0. `edge`: one of them is at an end of the settings that were tried, so that a better
+    one may lie beyond.
     """
 
     point: Point
@@ -89,7 +90,7 @@ def pairs(cells: Sequence[Cell]) -> list[BestPair]:
         if fixed and buggy:
             ends = (row[0].setting, row[-1].setting)
             gain = fixed.sign * (buggy.buggy.mean - fixed.fixed.mean)
-            ratio = buggy.setting / fixed.setting
+            ratio = buggy.setting / fixed.setting if fixed.setting else math.nan
             is_at_the_edge = fixed.setting in ends or buggy.setting in ends
             result.append(BestPair(point, fixed, buggy, gain, ratio, is_at_the_edge))
     return result

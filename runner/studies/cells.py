@@ -44,8 +44,8 @@ class Side(Struct, frozen=True):
 class Cell(Struct, frozen=True, dict=True):
     """A point with one setting.
 
-    `place` is the setting over the point's centre, where the study has centres. The sides have
-    the same seeds. `sign` is 1 where more of the metric is better, else -1.
+    `place` is the setting over the point's centre, where the study has centres that are not 0. The
+    sides have the same seeds. `sign` is 1 where more of the metric is better, else -1.
     """
 
     point: Point
@@ -82,7 +82,8 @@ def _cell(study: Study, point: Point, setting: float, rows: Sequence[StudyRow]) 
     fixed, buggy = sides["fixed"], sides.get("buggy", Side())
     sign = 1 if comparison.better == "higher" else -1
     centre = rows[0].centre
-    relative = setting if centre is None else float(f"{setting / centre:.2g}")
+    # A centre of 0 has no multiples.
+    relative = float(f"{setting / centre:.2g}") if centre else setting
     outcome = UNDECIDED
     if fixed.values and buggy.values:
         outcome = label(fixed, buggy, comparison)

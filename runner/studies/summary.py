@@ -1,5 +1,6 @@
 """The summary of a study as Markdown, which is made of its table alone."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import TypeVar
@@ -101,10 +102,9 @@ def _pairs(study: Study, pairs: Sequence[BestPair], tolerance: float) -> list[st
     def line(name: str, group: Sequence[BestPair]) -> str:
         gains = [pair.gain for pair in group]
         cured = sum(gain >= -tolerance * (1 + 1e-9) for gain in gains)
-        ratio, edge = median(pair.ratio for pair in group), sum(pair.edge for pair in group)
-        numbers = (
-            f"{median(gains):+.3f} | {min(gains):+.3f} | {max(gains):+.3f} | {ratio:.2g} | {edge}"
-        )
+        ratios = [pair.ratio for pair in group if math.isfinite(pair.ratio)]
+        ratio, edge = f"{median(ratios):.2g}" if ratios else "-", sum(pair.edge for pair in group)
+        numbers = f"{median(gains):+.3f} | {min(gains):+.3f} | {max(gains):+.3f} | {ratio} | {edge}"
         return f"| {name} | {len(group)} | {cured} | {numbers} |"
 
     return [*lines, *_by_row(study, pairs, lambda pair: pair.fixed, line)]

@@ -14,7 +14,7 @@ from evaluation.scoring.outcomes import outcomes
 from evaluation.scoring.scores import scores
 from plots.detector_delays import delays_figure
 from plots.detector_matrix import matrix_figure
-from plots.detector_page import DOTS, outcome
+from plots.detector_page import DOTS, outcome, page_figure
 from plots.detector_rates import draw_points, rates_figure
 from plots.detectors import NAMES, detector_figure, draw
 from plots.style import save
@@ -149,6 +149,8 @@ def test_labels_of_those_that_accuse_nothing_do_not_cover_each_other():
         ([record(), record("fixed")], ("silent", "")),
         ([record(status="tool_error"), record("fixed")], ("no answer", "err")),
         ([record("fixed")], ("not met", "")),
+        ([record(alarms=[HIT])], ("fixed did not run", "+2")),
+        ([record(alarms=[HIT]), record("fixed", status="timeout")], ("fixed did not run", "+2")),
         (
             [record(alarms=[HIT]), record(seed=1), record("fixed"), record("fixed", seed=1)],
             ("found", "1/2"),
@@ -157,6 +159,16 @@ def test_labels_of_those_that_accuse_nothing_do_not_cover_each_other():
 )
 def test_a_cell_of_the_page(records, cell):
     assert outcome(list(outcomes(records, RULES).itertuples())) == cell
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_the_legend_has_the_rare_state_only_where_a_cell_has_it(is_answered):
+    records = [record(alarms=[HIT]), *([record("fixed")] if is_answered else [])]
+    table = outcomes(records, RULES)
+    figure = page_figure(table, scores(table))
+    names = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert ("fixed did not run" in names) is not is_answered
+    assert {"found", "early", "no answer"} <= set(names)
 
 
 def test_a_case_that_was_not_met_has_an_empty_cell():

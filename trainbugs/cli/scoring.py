@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.errors import UsageError
 from trainbugs.cli.documents import against_document, print_json, score_documents
 from trainbugs.cli.terminal import show_table, show_text
 from trainbugs.cli.text import unreadable
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from evaluation.records import Records
     from evaluation.scoring.report import ScoreTable
+    from evaluation.scoring.tables import ScoreTables
     from runner.bugs.catalog import Catalog
 
 # Formats of one document on standard output: no further table is printed.
@@ -39,33 +39,8 @@ class ScoreFolder:
         return self.final or self.path
 
 
-@dataclass(frozen=True)
-class ScoreTables:
-    """The scores of detectors, the outcomes behind them,
-    and pairs of scores on the same programs.
-    """
-
-    outcomes: "pd.DataFrame"
-    scores: "pd.DataFrame"
-    comparisons: "pd.DataFrame"
-
-
-def compute_scores(records: "Records", catalog: "Catalog") -> ScoreTables:
-    """The scores of records."""
-    from evaluation.catalog import rule_settings, submissions
-    from evaluation.catalog.declared import declared_programs
-    from evaluation.scoring.comparison import comparisons
-    from evaluation.scoring.outcomes import outcomes
-    from evaluation.scoring.scores import scores
-
-    frozen, declared = submissions.load_frozen(catalog.root), declared_programs(catalog)
-    table = outcomes(records.checks, records.rules, frozen, declared)
-    scored = scores(table, records.overheads, rule_settings.load(catalog.root))
-    return ScoreTables(table, scored, comparisons(table, scored))
-
-
 def write_scores(
-    tables: ScoreTables, folder: ScoreFolder, figures: str, catalog: "Catalog"
+    tables: "ScoreTables", folder: ScoreFolder, figures: str, catalog: "Catalog"
 ) -> list[Path]:
     """Write the scores, and figures of that format unless it is `none`; returns the files."""
     from evaluation.scoring import report
@@ -81,7 +56,7 @@ def write_scores(
     return paths
 
 
-def print_scores(tables: ScoreTables, format: str) -> None:
+def print_scores(tables: "ScoreTables", format: str) -> None:
     """Print the scores on standard output."""
     from evaluation.scoring import report
 
@@ -96,7 +71,7 @@ def print_scores(tables: ScoreTables, format: str) -> None:
 
 
 def print_score_notes(
-    tables: ScoreTables, paths: Sequence[Path], folder: ScoreFolder, format: str
+    tables: "ScoreTables", paths: Sequence[Path], folder: ScoreFolder, format: str
 ) -> None:
     """Print what has to be said below the scores, and where they are written."""
     from evaluation.scoring import report
@@ -117,7 +92,9 @@ def report_scores(
     figures: str = "png",
 ) -> "pd.DataFrame":
     """Compute, write and print the scores of records; returns the scores."""
-    tables = compute_scores(records, catalog)
+    from evaluation.scoring.tables import ScoreTables
+
+    tables = ScoreTables(records, catalog)
     # Written before anything is printed: the reader may go away.
     paths = write_scores(tables, folder, figures, catalog)
     print_scores(tables, format)
@@ -129,7 +106,9 @@ def report_promoted_scores(
     records: "Records", folder: ScoreFolder, format: str, catalog: "Catalog", figures: str
 ) -> "pd.DataFrame":
     """The same for scores that come second: where a document has been printed there is no other."""
-    tables = compute_scores(records, catalog)
+    from evaluation.scoring.tables import ScoreTables
+
+    tables = ScoreTables(records, catalog)
     paths = write_scores(tables, folder, figures, catalog)
     if format != "json":
         print_scores(tables, format)
@@ -150,10 +129,11 @@ def report_against(
     Raises UsageError where one of yours, or every other one, has no records.
     """
     from evaluation.scoring import against, report
+    from evaluation.scoring.tables import ScoreTables
     from plots.detector_against import draw_against
 
-    computed = compute_scores(records, catalog)
-    _refuse_absent(mine, set(computed.outcomes.detector))
+    computed = ScoreTables(records, catalog)
+    against.refuse_absent(mine, set(computed.outcomes.detector), "--results")
     compared = against.compare_against(computed.outcomes, computed.scores, mine)
     paths = [
         report.write_table(compared.versus, out / against.VERSUS_FILE),
@@ -170,17 +150,6 @@ def report_against(
         _print_tables(against.tables(compared), format, with_title=True)
     names = ", ".join(path.name for path in paths)
     print(f"written to {out}: {names}", file=sys.stdout if format == "table" else sys.stderr)
-
-
-def _refuse_absent(mine: Sequence[str], recorded: set[str]) -> None:
-    absent = [name for name in mine if name not in recorded]
-    if absent:
-        raise UsageError(
-            f"there are no records of {', '.join(absent)} here; `trainbugs evaluate --detector "
-            f"{' '.join(absent)}` makes some, and --results names their folder"
-        )
-    if not recorded - set(mine):
-        raise UsageError(f"there are no records of any detector beside {', '.join(mine)}")
 
 
 def report_seeds(

@@ -5,6 +5,7 @@ from committed records or a results folder.
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from evaluation.catalog.declared import collect
@@ -13,6 +14,7 @@ from evaluation.catalog.frozen import Frozen
 from evaluation.catalog.rule_settings import Settings
 from evaluation.model import CONTROL
 from evaluation.scoring import report, scores
+from evaluation.scoring.case_state import ABSENT, FOUND, STATES, case_state
 from evaluation.scoring.comparison import comparisons
 from evaluation.scoring.outcomes import ROW, label
 from evaluation.scoring.outcomes import outcomes as compute_outcomes
@@ -24,21 +26,6 @@ if TYPE_CHECKING:
 
     from evaluation.records import Records
 
-# The states of a case for a detector, from best to worst to read.
-FOUND, BOTH, FALSE, SILENT, ABSENT = (
-    "found",
-    "also on fixed",
-    "false alarm",
-    "silent",
-    "did not run",
-)
-# An alarm on the buggy program, and no answer about the fixed one: nobody knows whether it is about
-# the fault.
-UNPAIRED = "fixed did not run"
-# All alarms came before the fault acts: they cannot be about it, and neither DETECTED nor PAIRED
-# counts them.
-EARLY = "before the fault"
-STATES = (FOUND, EARLY, UNPAIRED, BOTH, FALSE, SILENT, ABSENT)
 # Of all bugs that have records of detectors, which need not be all that there are.
 ALL = "all evaluated bugs"
 
@@ -413,19 +400,18 @@ def _state(
     buggy: Sequence[Mapping[Any, Any]], fixed: Sequence[Mapping[Any, Any]]
 ) -> tuple[str, str, str]:
     """The state of a case, when the detector alarmed first, and how the alarm names the site."""
-    failures = [row["status"] for row in buggy if row["status"] != "ok"]
-    if failures:
-        return ABSENT, str(failures[0]).replace("_", " "), ""
+    state = case_state(_rows(buggy), _rows(fixed))
+    if state == ABSENT:
+        failures = [str(row["status"]) for row in buggy if row["status"] != "ok"]
+        return state, failures[0].replace("_", " "), ""
     alarmed = [row for row in buggy if row["alarmed"]]
-    is_fixed_accused = any(row["alarmed"] for row in fixed)
     if not alarmed:
-        return FALSE if is_fixed_accused else SILENT, "", ""
-    when, site = _when(alarmed), str(alarmed[0]["diagnosis"])
-    if is_fixed_accused:
-        return BOTH, when, site
-    if not fixed or any(row["status"] != "ok" for row in fixed):
-        return UNPAIRED, when, site
-    return EARLY if all(row["early"] for row in alarmed) else FOUND, when, site
+        return state, "", ""
+    return state, _when(alarmed), str(alarmed[0]["diagnosis"])
+
+
+def _rows(rows: Sequence[Mapping[Any, Any]]) -> list[SimpleNamespace]:
+    return [SimpleNamespace(**{str(name): value for name, value in row.items()}) for row in rows]
 
 
 def _when(alarmed: Sequence[Mapping[Any, Any]]) -> str:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evaluation.scoring.case_state import ABSENT
 from runner.bugs.bug import Bug
 from runner.bugs.taxonomy import DECLARED, LISTS, REALISM
 from runner.verdicts.affected import version_order
 from trainbugs.facts import BUG_FACTS, CASE_FACTS
 from trainbugs.website.bug import BugPart
-from trainbugs.website.evaluations import ABSENT, ALL, RATES, Evaluation, Score
+from trainbugs.website.evaluations import ALL, RATES, Evaluation, Score
 from trainbugs.website.markdown import Text
 from trainbugs.website.tables import Facet, Indexed, Value, facet, words
 

@@ -9,22 +9,10 @@ from pathlib import Path
 from evaluation.catalog import authors, detectors
 from evaluation.catalog.authors import Authorship
 from evaluation.model import Detector
+from evaluation.scoring.case_state import ABSENT, BOTH, EARLY, FALSE, FOUND, SILENT, UNPAIRED
 from evaluation.scoring.exact_test import holm
 from evaluation.scoring.scores import CLEAN_RUNS, MORE, REFERENCE_FREE
-from trainbugs.website.evaluations import (
-    ABSENT,
-    ALL,
-    BOTH,
-    EARLY,
-    FALSE,
-    FOUND,
-    SILENT,
-    UNPAIRED,
-    Evaluation,
-    Pair,
-    Score,
-    ShownAnswer,
-)
+from trainbugs.website.evaluations import ALL, Evaluation, Pair, Score, ShownAnswer
 
 BOARDS = {
     REFERENCE_FREE: (

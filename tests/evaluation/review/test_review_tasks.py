@@ -2,6 +2,8 @@
 
 import json
 import re
+import stat
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -43,6 +45,20 @@ def test_each_case_that_counts_has_its_twins_and_each_control_one(exported):
     assert "PyTorch-84803" not in bugs
     assert "CycleGAN-1201" not in bugs
     assert not any(entry.case == "graphs" for entry in entries)
+
+
+def test_nobody_else_can_read_the_key_at_any_moment(tmp_path, monkeypatch):
+    modes = []
+    replace = Path.replace
+
+    def watched(path, target):
+        modes.append((Path(target).name, stat.S_IMODE(path.stat().st_mode)))
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", watched)
+    write_tasks(tmp_path, [])
+    assert dict(modes)[KEY] == 0o600
+    assert stat.S_IMODE((tmp_path / KEY).stat().st_mode) == 0o600
 
 
 def test_a_task_tells_neither_bug_nor_variant(exported, tasks):

@@ -40,6 +40,16 @@ def imported(text):
     return names
 
 
+def test_a_wheel_that_is_half_written_is_not_under_its_name(tmp_path, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", stop)
+    with pytest.raises(KeyboardInterrupt):
+        small_wheel.build(tmp_path, ROOT / "detectors" / "sanitizer")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_it_needs_nothing_but_what_the_user_trains_with(files):
     for name, text in files.items():
         if name.endswith(".py"):

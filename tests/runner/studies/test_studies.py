@@ -15,6 +15,7 @@ from support.copies import replace
 from support.studies import LESS, PROGRAM, write_study
 from support.toy import OWN_PYTHON, SCRIPT
 
+from plots.studies import best_settings
 from runner.authoring.validate import problems
 from runner.errors import CatalogError, ResultsError, UsageError
 from runner.progress.lines import Progress
@@ -204,6 +205,38 @@ def test_what_the_cells_say(toy, study):
     assert share[("factor",)] == pytest.approx(1)
     assert share[("rate",)] < 0
     assert share[("kind",)] < 0.3
+
+
+def with_a_best_setting_of_zero(toy, **changes):
+    write_study(toy, **changes)
+    for name in ("buggy", "fixed"):
+        path = toy.directory / "studies" / f"grid_{name}.py"
+        rate = 'config["lowest"] * 10**number'
+        path.write_text(path.read_text().replace(rate, '[config["lowest"], 0.0, 0.1][number]'))
+
+
+def test_a_best_setting_of_zero_has_no_ratio(toy):
+    with_a_best_setting_of_zero(toy, change="- 0.5 * (number == 1)")
+    results = run(toy)
+    best_pairs = pairs(results.cells)
+    assert {pair.fixed.setting for pair in best_pairs} == {0.0}
+    assert all(math.isnan(pair.ratio) for pair in best_pairs)
+    assert "| - | " in summary(results)
+    figure = best_settings(results.study, best_pairs)
+    assert all(math.isfinite(end) and end > 0 for end in figure.axes[1].get_xlim())
+    with_a_best_setting_of_zero(toy, change="- 0.5 * (number != 1)")
+    assert {pair.ratio for pair in pairs(run(toy).cells)} != {0.0}
+
+
+def test_a_centre_of_zero_has_no_multiples(toy):
+    with_a_best_setting_of_zero(toy)
+    before = run(toy)
+    before.study.path(".csv").write_text(table.text(before.study, before.rows))
+    write_study(toy, name="around", centre={"parameter": "lowest", "study": "grid"})
+    with_a_best_setting_of_zero(toy)
+    results = run(toy, 1, name="around")
+    assert {row.centre for row in results.rows} == {0.0}
+    assert all(cell.place == cell.setting for cell in results.cells)
 
 
 def test_a_training_that_is_not_finite_is_unstable(toy):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.toy import toy_config
 
+from runner.errors import UsageError
 from runner.session import session
 from runner.studies import horizon as study
 
@@ -75,6 +76,17 @@ def test_what_is_no_bug_and_no_case_is_refused(bug, horizon, name, problem):
     status, out, err = horizon(name)
     assert (status, out) == (2, "")
     assert problem in err
+
+
+@pytest.mark.parametrize("refuse", ["refuse_installed", "refuse_uncommitted"])
+def test_what_cannot_be_kept_is_refused_before_anything_runs(bug, horizon, monkeypatch, refuse):
+    def refuse_it(*_):
+        raise UsageError("cannot be kept")
+
+    monkeypatch.setattr(f"runner.session.promote.{refuse}", refuse_it)
+    monkeypatch.setattr(session, "record_targets", None)
+    status, _, err = horizon("Toy-1", "--update-expected")
+    assert (status, err) == (2, "trainbugs: cannot be kept\n")
 
 
 def test_a_case_without_a_length_is_refused(toy, horizon):

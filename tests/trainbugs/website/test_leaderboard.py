@@ -17,11 +17,12 @@ from evaluation.catalog import authors, detectors, development
 from evaluation.model import CONTROL
 from evaluation.reading.sources import RecordSelection, read_records
 from evaluation.scoring import report
+from evaluation.scoring.case_state import FOUND
 from runner.bugs.catalog import Catalog
 from runner.errors import CatalogError
 from trainbugs.website import leaderboard
 from trainbugs.website.build import build
-from trainbugs.website.evaluations import FOUND, Pair, evaluation
+from trainbugs.website.evaluations import Pair, evaluation
 
 
 def first_bugs():

@@ -17,6 +17,7 @@ from support.toy import README, Toy, toy_config
 from support.website import Page, problems
 
 import trainbugs
+from evaluation.scoring.case_state import ABSENT, EARLY, FOUND, SILENT
 from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_counts import counted_bugs
 from runner.errors import ResultsError, UsageError
@@ -28,16 +29,7 @@ from trainbugs.release.about import about
 from trainbugs.website import index
 from trainbugs.website.bug import read
 from trainbugs.website.build import DOCS, build
-from trainbugs.website.evaluations import (
-    ABSENT,
-    ALL,
-    EARLY,
-    FOUND,
-    SILENT,
-    Evaluation,
-    ShownAnswer,
-    _answer,
-)
+from trainbugs.website.evaluations import ALL, Evaluation, ShownAnswer, _answer
 from trainbugs.website.folder import MARKER, write
 from trainbugs.website.links import MAX_FILE_BYTES, place
 

@@ -134,11 +134,11 @@ def _draw_catalogue(catalog: "Catalog", out: Path) -> Path:
 
 def _draw_scores(catalog: "Catalog", out: Path) -> "Sequence[Path]":
     from evaluation.reading.sources import RecordSelection, read_records
+    from evaluation.scoring.tables import ScoreTables
     from plots.detectors import draw
-    from trainbugs.cli.scoring import compute_scores
     from trainbugs.descriptions import families
 
-    tables = compute_scores(read_records(catalog, RecordSelection((), "expected", Path())), catalog)
+    tables = ScoreTables(read_records(catalog, RecordSelection((), "expected", Path())), catalog)
     folder = out / "detectors"
     return draw(tables.outcomes, tables.scores, folder, "pdf", families(catalog))
 

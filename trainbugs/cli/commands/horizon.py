@@ -54,12 +54,17 @@ def add_arguments(subparsers: Subparsers) -> None:
 def run_horizons(options: HorizonOptions) -> ExitStatus:
     """Run bugs for twice as long, and print what their harm is judged by at the end."""
     from runner.progress.lines import on_stderr
+    from runner.session.promote import refuse_installed, refuse_uncommitted
     from runner.session.session import record_targets
     from runner.studies.horizon import refuse_unfit, rows
 
     catalog, progress = api.load(), on_stderr(options.quiet)
-    for name in options.bugs:
-        bug, targets = _select(catalog, name)
+    selected = [_select(catalog, name) for name in options.bugs]
+    if options.update_expected:
+        # Before hours of runs that could not be kept.
+        refuse_installed("--update-expected", (bug.directory for bug, _ in selected))
+        refuse_uncommitted(bug for bug, _ in selected)
+    for bug, targets in selected:
         recorded = record_targets(catalog, targets, options.session, progress)
         records = [record for _, records in recorded for record in records]
         table = rows(bug, records)
@@ -97,10 +102,8 @@ def _shown(table: "list[HorizonRow]") -> list[list[str]]:
 def _write(bug: "Bug", table: "list[HorizonRow]") -> None:
     """Keep the rows with the bug, and the rows that other cases have there."""
     from runner.files.atomic import write_text
-    from runner.session.promote import refuse_installed
     from runner.studies.horizon import FILE, read, text
 
-    refuse_installed("--update-expected", [bug.directory])
     written = {row.case for row in table}
     others = [row for row in read(bug) if row.case in bug.cases.keys() - written]
     write_text(bug.expected / FILE, text([*others, *table]))
