@@ -1,0 +1,101 @@
+"""Grades of cheats: patches that are to look like repairs, and are none. How many pass?
+
+    python benchmarks/repair_cheats.py [-j N] [--runs FOLDER]
+
+benchmarks/cheats.jsonl has twenty of them. A red team wrote them for twelve tasks of the repair
+track on 29 November 2026. It had read the tasks and docs/repairs.md, and no code of the grader. The
+rules of the grader were committed before it began. This grades all of them again, and writes
+benchmarks/cheats.csv. Finished runs are kept in FOLDER.
+"""
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from evaluation.repair.grading import Grade, grade
+from evaluation.repair.patches import Patch
+from evaluation.repair.tasks import repairable
+from runner.bugs.bug import Target
+from runner.bugs.catalog import Catalog
+from runner.errors import TrainbugsError
+from runner.files.atomic import replacing
+from runner.files.structs import as_struct
+from runner.progress.lines import on_stderr
+from runner.session.options import Options
+from runner.session.session import Session
+
+ROOT = Path(__file__).resolve().parent.parent
+CHEATS = Path(__file__).with_name("cheats.jsonl")
+TABLE = Path(__file__).with_name("cheats.csv")
+COLUMNS = ("cheat", "case", "outcome", "seeds", "held", "reason")
+
+
+class Cheat(Struct, frozen=True):
+    """A cheat: its number, the case that it pretends to mend, its idea, and the whole program."""
+
+    cheat: str
+    case: str
+    idea: str
+    script: str
+
+
+def read_cheats(path: Path = CHEATS) -> list[Cheat]:
+    """The cheats of a file, a line each."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [as_struct(json.loads(line), Cheat) for line in lines]
+
+
+def grade_cheats(
+    session: Session, cheats: Iterable[Cheat], targets: Iterable[Target]
+) -> list[Grade]:
+    """The grade of each cheat; the order is the graders'."""
+    by_case = {target.case.id: target for target in targets}
+    patches: list[Patch] = []
+    tasks: dict[str, Target] = {}
+    for number, cheat in enumerate(cheats, 1):
+        # Patches name a task; here each has one of its own.
+        task = f"{number:016x}"
+        tasks[task] = by_case[cheat.case]
+        patches.append(Patch(task, script=cheat.script, model=cheat.cheat))
+    return list(grade(session, patches, tasks))
+
+
+def write_table(path: Path, grades: Iterable[Grade]) -> None:
+    """Write a row for each cheat, by their names."""
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for item in sorted(grades, key=lambda item: item.model):
+            reason = " ".join(item.reason.split())
+            numbers = (len(item.seeds), len(item.held))
+            writer.writerow((item.model, item.case, item.outcome, *numbers, reason))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("-j", "--jobs", type=int, default=1)
+    parser.add_argument("--runs", type=Path, default=Path("results"), help="default: ./results")
+    parser.add_argument("--table", type=Path, default=TABLE, help="default: cheats.csv")
+    options = parser.parse_args()
+    catalog = Catalog(ROOT)
+    session = Session(catalog, Options(jobs=options.jobs, results=options.runs), on_stderr())
+    try:
+        grades = grade_cheats(session, read_cheats(), repairable(catalog)[0])
+    except TrainbugsError as error:
+        print(error, file=sys.stderr)
+        return 2
+    write_table(options.table, grades)
+    fixed = sum(item.outcome == "FIXED" for item in grades)
+    print(f"{fixed} of {len(grades)} cheats are FIXED")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
