@@ -1,9 +1,10 @@
-"""The table of docs/expectations.md about cases whose model does not end worse: by the records."""
+"""Cases whose model does not end worse, and whose harm is gone in longer runs: pages by the data."""
 
 import re
 
 from support.paths import ROOT
 
+from runner.authoring.harm import needs_harm
 from runner.bugs.catalog import Catalog
 from runner.results.expected import expected_records
 
@@ -43,3 +44,23 @@ def test_models_that_do_not_end_worse_are_named_with_their_numbers():
         sign = 1 if measure in HIGHER_IS_BETTER else -1
         not_worse = [sign * left >= sign * right for left, right in zip(buggy, fixed, strict=True)]
         assert any(not_worse), case
+
+
+def test_harms_that_only_delay_are_named():
+    targets = Catalog(ROOT).select(Catalog(ROOT).active())
+    cases = [item.case for item in targets if needs_harm(item.bug, item.case) and item.case.harm]
+    longer = [case for case in cases if case.harm.length]
+    late = [case.id for case in longer if case.harm.late]
+    page = (ROOT / "docs" / "taxonomy.md").read_text(encoding="utf-8")
+    assert f"| have runs of twice the length | {len(longer)} |" in page
+    named = re.findall(r"their harm is gone with some seed: (.*) \| (\d+) \|", page)
+    assert named == [(", ".join(late), str(len(late)))]
+    assert f" | {len(cases) - len(longer)} |\n" in page.partition("| have none: ")[2]
+
+
+def test_a_measured_harm_names_a_length_unless_it_is_one_moment():
+    targets = Catalog(ROOT).select(Catalog(ROOT).active())
+    measured = [
+        item.case for item in targets if item.case.harm and item.case.harm.kind == "measured"
+    ]
+    assert [case.id for case in measured if case.harm.length is None] == ["PEFT-3310/digits"]
