@@ -64,11 +64,18 @@ def identify(runtime: "Runtime") -> RuntimeIdentity:
 
 @cache
 def machine() -> str:
-    """System, architecture and, where Linux names it, the model of the processor."""
+    """System, architecture and, where Linux names them, the processor, its family and model.
+
+    Virtual machines give several processors one name; they round differently.
+    """
     try:
         processor = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         processor = ""
-    model = re.search(r"model name\s*:\s*(.+)", processor)
-    system = f"{platform.system()} {platform.machine()}"
-    return system if model is None else f"{system}, {model[1]}"
+    facts = dict(re.findall(r"^(model name|cpu family|model)\s*:\s*(.+)$", processor, re.MULTILINE))
+    parts = [f"{platform.system()} {platform.machine()}"]
+    if "model name" in facts:
+        parts.append(facts["model name"])
+    if "cpu family" in facts and "model" in facts:
+        parts.append(f"family {facts['cpu family']} model {facts['model']}")
+    return ", ".join(parts)
