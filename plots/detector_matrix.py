@@ -1,4 +1,4 @@
-"""The matrix of detectors by families of bugs: cases that each one finds,
+"""The matrix of detectors by locations of bugs: cases that each one finds,
 and right programs that it accuses.
 """
 
@@ -23,25 +23,25 @@ Cell = tuple[int, int]
 
 
 def matrix_figure(
-    outcomes: "pd.DataFrame", scores: "pd.DataFrame", families: Mapping[str, str]
+    outcomes: "pd.DataFrame", scores: "pd.DataFrame", locations: Mapping[str, str]
 ) -> "Figure":
-    """The cases found and not accused when fixed, by family, beside the false alarms;
+    """The cases found and not accused when fixed, by location, beside the false alarms;
     as wide as a column.
     """
     all_buggy = with_twins(outcomes)
     parts = {key: group for key, group in all_buggy.groupby(ROW)}
-    present = {families.get(bug, OTHER) for bug in outcomes.bug[outcomes.kind == "buggy"]}
+    present = {locations.get(bug, OTHER) for bug in outcomes.bug[outcomes.kind == "buggy"]}
     shown = [name for name in (*ORDER, OTHER) if name in present]
     shown += sorted(present - {*ORDER, OTHER})
     figure = new_figure(1)
     figure.set_size_inches(COLUMN_INCHES, HEAD_INCHES + ROW_INCHES * len(scores))
     axes = figure.subplots()
-    # Apart from the families, since they count something else.
+    # Apart from the locations, since they count something else.
     right_places = [len(shown) + 0.25, len(shown) + 1.25]
     for y, (_, row) in enumerate(scores.iterrows()):
         buggy = parts.get(tuple(row[ROW]), all_buggy.iloc[:0])
-        for x, family in enumerate(shown):
-            _cell(axes, x, y, _hits(buggy, families, family), FOUND)
+        for x, location in enumerate(shown):
+            _cell(axes, x, y, _hits(buggy, locations, location), FOUND)
         for right, name in zip(right_places, ("false_fixed", "false_controls"), strict=True):
             _cell(axes, right, y, (row[name], row[f"{name}_n"]), ACCUSED)
     rows = [label(row) for _, row in scores.iterrows()]
@@ -50,9 +50,9 @@ def matrix_figure(
     return figure
 
 
-def _hits(buggy: "pd.DataFrame", families: Mapping[str, str], name: str) -> Cell:
-    family = buggy.bug.map(lambda bug: families.get(bug, OTHER))
-    cases = buggy[~buggy.benign & (family == name)]
+def _hits(buggy: "pd.DataFrame", locations: Mapping[str, str], name: str) -> Cell:
+    location = buggy.bug.map(lambda bug: locations.get(bug, OTHER))
+    cases = buggy[~buggy.benign & (location == name)]
     return int(cases.paired.sum()), len(cases)
 
 

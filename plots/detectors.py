@@ -1,4 +1,4 @@
-"""Figures of detectors: a matrix by families of bugs, every case on a page, rates with intervals,
+"""Figures of detectors: a matrix by locations of bugs, every case on a page, rates with intervals,
 delays.
 """
 
@@ -26,20 +26,20 @@ def draw(
     scores: "pd.DataFrame",
     directory: Path,
     kind: str,
-    families: Mapping[str, str],
+    locations: Mapping[str, str],
 ) -> list[Path]:
     """Draw matrix, page, rates and delays as files of that kind, if there are buggy programs,
     and return the files.
 
     Of rules among which one is chosen only the page has the others. `outcomes` and `scores` are the
-    tables of evaluation.scoring.scores; `families` has the family of each bug. Delays are drawn
+    tables of evaluation.scoring.scores; `locations` has the location of each bug. Delays are drawn
     where some alarm has an iteration.
     """
     paths = []
     for name in NAMES:
         # The settings hold while the file is written, too.
         with column(_dots(name)):
-            drawn = detector_figure(name, outcomes, scores, families)
+            drawn = detector_figure(name, outcomes, scores, locations)
             if drawn:
                 paths.append(save(drawn, directory / f"{name}.{kind}"))
     return paths
@@ -49,7 +49,7 @@ def detector_figure(
     name: DetectorFigure,
     outcomes: "pd.DataFrame",
     scores: "pd.DataFrame",
-    families: Mapping[str, str],
+    locations: Mapping[str, str],
 ) -> "Figure | None":
     """One of the figures, as `draw` writes it; None where there is nothing to draw."""
     if not (outcomes.kind == "buggy").any():
@@ -58,7 +58,7 @@ def detector_figure(
     with column(_dots(name)):
         match name:
             case "matrix":
-                return matrix_figure(outcomes, shown, families)
+                return matrix_figure(outcomes, shown, locations)
             case "page":
                 return page_figure(outcomes, scores)
             case "rates":

@@ -226,14 +226,14 @@ def plot_detectors(
     `scores`; also raises UsageError for another name, and where there is nothing to draw.
     """
     from plots.detectors import NAMES, detector_figure
-    from trainbugs.descriptions import families
+    from trainbugs.descriptions import locations
 
     if name not in NAMES:
         raise UsageError(f"there is no figure {name!r} of detectors; expected {', '.join(NAMES)}")
     tables = _select(source, detectors, **selection)
     _warn(tables.records.problems)
     scored = tables.scores
-    figure = detector_figure(name, tables.outcomes, scored, families(tables.catalog))
+    figure = detector_figure(name, tables.outcomes, scored, locations(tables.catalog))
     if figure is None:
         raise UsageError(f"the records have nothing that the figure {name!r} shows")
     return figure

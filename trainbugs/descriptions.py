@@ -133,7 +133,7 @@ def harm_rows(bugs: Sequence[Bug]) -> list[list[str]]:
     return [*table, ["families", *[""] * len(kinds), str(count_families(bugs))]]
 
 
-def families(catalog: Catalog) -> dict[str, str]:
+def locations(catalog: Catalog) -> dict[str, str]:
     """The location of each bug that can be read, by its ID."""
     bugs, _ = catalog.readable()
     return {bug.id: bug.labels.location for bug in bugs}

@@ -86,14 +86,14 @@ def _compare(case: str, seed: int, pair: Mapping[str, CheckRecord]) -> Iteration
         if record.status != "ok":
             problem = f"{record.kind}: {record.status}: {record.reason}"
             return Iterations(case, seed, trigger, problem=problem)
-    of_buggy, of_fixed = digests(buggy.alarms), digests(fixed.alarms)
+    buggy_digests, fixed_digests = digests(buggy.alarms), digests(fixed.alarms)
     return Iterations(
         case,
         seed,
         trigger,
-        _length(of_buggy),
-        _length(of_fixed),
-        first_difference(of_buggy, of_fixed),
+        _length(buggy_digests),
+        _length(fixed_digests),
+        first_difference(buggy_digests, fixed_digests),
     )
 
 
@@ -119,8 +119,8 @@ def first_difference(buggy: Digests, fixed: Digests) -> int | None:
 
 
 def _first_place(left: Sequence[str], right: Sequence[str]) -> int | None:
-    for place, (one, other) in enumerate(zip(left, right, strict=False)):
-        if one != other:
+    for place, (mine, theirs) in enumerate(zip(left, right, strict=False)):
+        if mine != theirs:
             return place
     return None if len(left) == len(right) else min(len(left), len(right))
 

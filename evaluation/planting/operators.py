@@ -265,11 +265,6 @@ def plant_each(text: str, seed: int, published: str | None = None) -> Iterator[F
             yield program
 
 
-def plant_all(text: str, seed: int, published: str | None = None) -> list[FaultyProgram]:
-    """All that `plant_each` gives."""
-    return list(plant_each(text, seed, published))
-
-
 def _order_operators(text: str, seed: int) -> Sequence[Operator]:
     """The operators that a seed plants, in an order by the seed and the program."""
     names = operator_names(seed)

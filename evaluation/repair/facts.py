@@ -98,6 +98,46 @@ class ProgramFacts:
         return Counter(keys)
 
     @cached_property
+    def config_uses(self) -> set[str]:
+        """What is done with the configuration as a whole, other than to hand it to a function of
+        the program.
+        """
+        uses: set[str] = set()
+        for node in self.nodes:
+            is_read = isinstance(node, ast.Subscript) and not _is_config(node.slice)
+            if not is_read and not self._called_function(node):
+                uses |= {_text(node) for part in ast.iter_child_nodes(node) if _is_config(part)}
+        return uses
+
+    def calls_without_config(self) -> Counter[str]:
+        """How often each function of the program is called, and not given the configuration."""
+        calls = [(self._called_function(node), node) for node in self.nodes]
+        return Counter(
+            name
+            for name, node in calls
+            if name and isinstance(node, ast.Call) and not any(map(_is_config, node.args))
+        )
+
+    def takes_config(self) -> set[str]:
+        """The functions of the program that are given the configuration."""
+        return {
+            name
+            for node in self.nodes
+            if isinstance(node, ast.Call) and any(map(_is_config, node.args))
+            if (name := self._called_function(node))
+        }
+
+    def _called_function(self, node: ast.AST) -> str | None:
+        """The name of the function or class of the program that is called here."""
+        function = node.func if isinstance(node, ast.Call) else None
+        is_ours = isinstance(function, ast.Name) and function.id in self._function_names
+        return function.id if is_ours and isinstance(function, ast.Name) else None
+
+    @cached_property
+    def _function_names(self) -> set[str]:
+        return {name.rpartition(".")[2] for name in self.definitions}
+
+    @cached_property
     def loops(self) -> Counter[str]:
         """What the loops go over."""
         iterables = [_text(node.iter) for node in self.nodes if isinstance(node, ast.For)]
@@ -227,6 +267,12 @@ def root_name(node: ast.AST) -> str | None:
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else None
+
+
+def _is_config(node: ast.AST) -> bool:
+    """Whether a part of a program is the configuration as a whole."""
+    is_read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    return is_read and isinstance(node, ast.Name) and node.id == "config"
 
 
 def _text(node: ast.AST) -> str:

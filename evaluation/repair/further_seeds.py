@@ -61,7 +61,7 @@ def judged(target: Target, records: Sequence[RunRecord]) -> list[Row]:
     digest = scripts_digest(target.case)
     single, several = (_part(target.case, across) for across in (False, True))
     rows = [
-        Row(target.case.id, str(seed), *_behaves(single, _of_seed(records, seed)), digest)
+        Row(target.case.id, str(seed), *_behaves(single, _with_seed(records, seed)), digest)
         for seed in seeds()
     ]
     if several.oracle.expectations:
@@ -77,7 +77,7 @@ def _part(case: Case, across: bool) -> Case:
     return msgspec.structs.replace(case, oracle=Oracle(tuple(expectations), case.oracle.volatile))
 
 
-def _of_seed(records: Sequence[RunRecord], seed: int) -> list[RunRecord]:
+def _with_seed(records: Sequence[RunRecord], seed: int) -> list[RunRecord]:
     return [record for record in records if record.seed == seed]
 
 

@@ -214,7 +214,7 @@ def _judge(program: PatchedProgram, records: CaseRecords, drawn: Sequence[int]) 
 
 def _counted_seeds(case: Case, records: CaseRecords, drawn: Sequence[int]) -> tuple[int, ...]:
     """The seeds of the case, and those drawn on which the fixed twin behaves."""
-    single = _of_fixed(case, several_seeds=False)
+    single = _expecting_fixed(case, several_seeds=False)
     behaving = [
         seed
         for seed in drawn
@@ -227,7 +227,7 @@ def _holds(program: PatchedProgram, records: CaseRecords, seed: int) -> tuple[bo
     """Whether the program does on one seed what the fixed one is expected to, None where that
     cannot be told; and the reason.
     """
-    single = _of_fixed(program.target.case, several_seeds=False)
+    single = _expecting_fixed(program.target.case, several_seeds=False)
     patched = records.patched[seed]
     behaves, reason = _outcome(single, [records.buggy[seed], patched])
     if behaves and program.measures:
@@ -238,10 +238,10 @@ def _holds(program: PatchedProgram, records: CaseRecords, seed: int) -> tuple[bo
 def _holds_over_all(case: Case, records: CaseRecords) -> tuple[bool | None, str]:
     """The same over all seeds of the case together."""
     pairs = [(records.buggy[seed], records.patched[seed]) for seed in case.program.seeds]
-    return _outcome(_of_fixed(case, several_seeds=True), list(chain.from_iterable(pairs)))
+    return _outcome(_expecting_fixed(case, several_seeds=True), list(chain.from_iterable(pairs)))
 
 
-def _of_fixed(case: Case, several_seeds: bool) -> Case:
+def _expecting_fixed(case: Case, several_seeds: bool) -> Case:
     """The case with its expectations of the fixed program, and with those about several seeds only
     where they are asked for.
     """

@@ -154,6 +154,12 @@ def _output(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> 
 def _configuration(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
     for key in sorted((buggy.config_reads & fixed.config_reads) - patched.config_reads):
         yield f"it reads config[{key}] less often"
+    for text in sorted(patched.config_uses - buggy.config_uses - fixed.config_uses):
+        yield f"it makes another configuration: {_short(text)}"
+    calls = patched.calls_without_config()
+    calls -= buggy.calls_without_config() | fixed.calls_without_config()
+    for name in sorted(calls.keys() & (buggy.takes_config() | fixed.takes_config())):
+        yield f"it calls {name} with another configuration"
 
 
 def _budget(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:

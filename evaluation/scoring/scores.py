@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 TWINS = {"released": "released", "proposed": "proposed", "workaround": "work-around"}
 # What a detector is given besides the program decides with which others it is compared.
 REFERENCE_FREE, CLEAN_RUNS, MORE = "reference-free", "clean runs", "more"
-GROUPS = (REFERENCE_FREE, CLEAN_RUNS, MORE)
 
 # A row of outcomes, with the columns as attributes; of buggy programs with those of `with_twins`.
 Outcome = Any
@@ -223,8 +222,8 @@ def _by_twin(harmful: Sequence[Outcome]) -> Rates:
     """PAIRED, by the kind of twin on which it was silent."""
     rates: Rates = {}
     for name, twin in TWINS.items():
-        of_kind = [answer for answer in harmful if answer.twin == twin]
-        rates |= _rate(f"paired_{name}", of_kind, _is_paired)
+        met = [answer for answer in harmful if answer.twin == twin]
+        rates |= _rate(f"paired_{name}", met, _is_paired)
     with_upstream = [answer for answer in harmful if answer.status_upstream is not None]
     return rates | _rate("paired_upstream", with_upstream, _is_paired_upstream)
 

@@ -76,10 +76,10 @@ def _torch_of_named(path: str) -> str | None:
 
 def _is_python(path: str) -> bool:
     try:
-        said = process.output([path, "-c", "print(6 * 7)"], env=os.environ, cwd=Path.cwd())
+        output = process.output([path, "-c", "print(6 * 7)"], env=os.environ, cwd=Path.cwd())
     except ProcessError:
         return False
-    return process.last_line(said) == "42"
+    return process.last_line(output) == "42"
 
 
 def _checked(path: str, version: str | None) -> WatchedInterpreter:

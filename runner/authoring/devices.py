@@ -100,8 +100,8 @@ def _ask(run: Run) -> DeviceAnswer:
         (folder / "config.json").write_text(json.dumps({"parameters": parameters}))
         try:
             launch(argv, folder, run, timeout_s=SECONDS + STARTING_S, streams=streams, room=room)
-            found = untrusted.read_json(folder / "device.json", MAX_BYTES, folder)
-            return as_struct(found, DeviceAnswer)
+            answer = untrusted.read_json(folder / "device.json", MAX_BYTES, folder)
+            return as_struct(answer, DeviceAnswer)
         except (ProcessError, untrusted.UnsafeError, OSError, MismatchError) as error:
             return _unknown(f"it said nothing: {error}")
 

@@ -171,7 +171,8 @@ def check_horizon_keys(bug: Bug, root: Path) -> Iterator[str]:
         return
     present = PresentFiles(bug, root)
     for row in table:
-        case = doubled.get(f"study-horizon-{row.case}")
+        single = bug.cases.get(row.case)
+        case = doubled.get(horizon.horizon_name(single)) if single else None
         if case is None or not _is_current(present, case, row):
             yield (
                 f"expected/{horizon.FILE}: {row.case}, {row.variant} seed {row.seed} is of other "

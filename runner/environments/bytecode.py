@@ -37,16 +37,16 @@ class SharedBytecode:
                 (self.venv / path).unlink(missing_ok=True)
         kept_files = self._kept()
         for name, place in self._places():
-            kept = kept_files.get(name)
-            if kept is None:
+            stored = kept_files.get(name)
+            if stored is None:
                 continue
-            if _digest(kept) != _own_digest(kept):
-                kept.unlink()
+            if _digest(stored) != _named_digest(stored):
+                stored.unlink()
                 continue
             # Bytecode that cannot be linked is compiled.
             with suppress(OSError):
                 place.parent.mkdir(exist_ok=True)
-                place.hardlink_to(kept)
+                place.hardlink_to(stored)
 
     def keep(self) -> None:
         """Link what was compiled for modules that other environments may hold into the store."""
@@ -55,9 +55,9 @@ class SharedBytecode:
             if name in kept_files or not place.is_file():
                 continue
             with suppress(OSError):
-                kept = self._folder / name[:2] / f"{name[2:]}-{_digest(place)}.pyc"
-                owner.make_cache(kept.parent)
-                kept.hardlink_to(place)
+                stored = self._folder / name[:2] / f"{name[2:]}-{_digest(place)}.pyc"
+                owner.make_cache(stored.parent)
+                stored.hardlink_to(place)
 
     @property
     def _tag(self) -> str:
@@ -96,9 +96,9 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _own_digest(kept: Path) -> str:
+def _named_digest(stored: Path) -> str:
     """The digest that the name of a file in the store has."""
-    return kept.stem.rpartition("-")[2]
+    return stored.stem.rpartition("-")[2]
 
 
 def prune(store: Path) -> None:

@@ -136,13 +136,19 @@ def foreground(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
             # The codes of the kernel, a terminal's, are above 0; those of a process are not.
             if came and came.si_signo != signal.SIGCHLD and came.si_code <= 0:
                 child.send_signal(came.si_signo)
-        while signal.sigtimedwait(FORWARDED, 0):
-            """What came to both at the end is the program's."""
+        _drain()
     except OSError as error:
         raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return child.returncode
+
+
+def _drain() -> None:
+    """Take the signals that came to both at the end: they are the program's."""
+    pending = True
+    while pending:
+        pending = signal.sigtimedwait(FORWARDED, 0) is not None
 
 
 def output(

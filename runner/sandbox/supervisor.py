@@ -158,11 +158,11 @@ def _keep_by_landlock(modules: "dict[str, Any]", readable: list[str], writable: 
     """
     if "namespaces" in modules:
         spaces = modules["namespaces"]
-        own = [spaces.SHARED_MEMORY, spaces.TERMINALS, spaces.PROCESSES]
+        needed = [spaces.SHARED_MEMORY, spaces.TERMINALS, spaces.PROCESSES]
         readable = ["/"]
     else:
-        own = ["/proc/self/task"]
-    modules["landlock"].restrict(readable, [*writable, *own])
+        needed = ["/proc/self/task"]
+    modules["landlock"].restrict(readable, [*writable, *needed])
 
 
 def _become(argv: list[str], report: int, file_limit: int) -> None:

@@ -1,6 +1,6 @@
 """Promotion of records to expected ones, for REPRODUCED cases and for maps of versions."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from runner.session.version_sweep import BugVersions
 from runner.verdicts.outcome import Outcome
 from runner.verdicts.verdict import REPRODUCED
 
+STAYS = "expected/ stays as it is"
 # Gets a bug, and the folder that will be its `expected`.
 Draw = Callable[[Bug, Path], object]
 
@@ -72,8 +73,10 @@ def promote_runs(
     by_bug: dict[Path, list[Outcome]] = {}
     for outcome in outcomes:
         by_bug.setdefault(outcome.target.bug.directory, []).append(outcome)
-    fitting = [of_bug for of_bug in by_bug.values() if _is_fitting(of_bug, refuse)]
-    return [path for of_bug in fitting for path in _promote_bug(of_bug, draw)]
+    paths: list[Path] = []
+    for bug_outcomes in [group for group in by_bug.values() if _is_fitting(group, refuse)]:
+        paths += _promote_bug(bug_outcomes, draw)
+    return paths
 
 
 def _is_fitting(outcomes: Sequence[Outcome], refuse: Callable[[str], None]) -> bool:
@@ -112,49 +115,48 @@ def _write(bug: Bug, outcome: Outcome) -> list[Path]:
 
 
 def _refuse_unexpected(outcome: Outcome) -> None:
-    case, records = outcome.target.case, outcome.records
-    on_gpu = {record.runtime.kind_of_device == CUDA for record in records}
-    upstream = outcome.verdict.upstream
-    if upstream and not upstream.behaves:
-        raise UsageError(
-            f"{case.id}/{UPSTREAM} does not behave as fixed: {upstream.reason}: expected/ stays as "
-            "it is"
-        )
-    alone = upstream and all(record.variant == UPSTREAM for record in records)
-    if not (alone or outcome.verdict.outcome == REPRODUCED) or len(on_gpu) > 1:
-        raise UsageError(
-            f"{case.id} is not REPRODUCED on one kind of device: expected/ stays as it is"
-        )
-    # A machine with a GPU often has a PyTorch of its own, without the fault; the records say so.
-    as_reported = not outcome.injected and all(_is_pinned(record) for record in records)
-    if not on_gpu.pop() and not as_reported:
-        raise UsageError(
-            f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as "
-            "it is"
-        )
-    if {record.seed for record in records} != set(case.program.seeds):
-        raise UsageError(
-            f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds"
-        )
-    if any((record.revision or "").endswith("-dirty") for record in records):
-        raise UsageError(
-            f"{case.id} was run from files that are not committed: commit, then run with --force"
-        )
-    apart = {(record.variant == UPSTREAM, record.revision) for record in records}
-    if len(apart) > len({upstream for upstream, _ in apart}):
-        raise UsageError(
-            f"{case.id} was run at several commits: expected/ stays as it is; run with --force"
-        )
-    elsewhere = {
-        record.runtime.environment
-        for record in records
-        if record.runtime.pinned
-        and record.runtime.environment != case.program.variants[record.variant].environment
-    }
+    """Raise UsageError for the first reason why a case's records cannot become expected ones."""
+    problem = next(_problems(outcome), None)
+    if problem:
+        raise UsageError(f"{outcome.target.case.id}{problem}")
+
+
+def _problems(outcome: Outcome) -> Iterator[str]:
+    """Why the records of a case cannot become expected ones, as what follows its name."""
+    program = outcome.target.case.program
+    yield from _problems_of_verdict(outcome)
+    if {record.seed for record in outcome.records} != set(program.seeds):
+        yield f" was not run with its own seeds: {STAYS}; leave out --seeds"
+    yield from _problems_of_commits(outcome.records)
+    elsewhere: set[str] = set()
+    for record in outcome.records:
+        name = record.runtime.environment
+        if record.runtime.pinned and name != program.variants[record.variant].environment:
+            elsewhere.add(name)
     if elsewhere:
-        raise UsageError(
-            f"{case.id} was run in {', '.join(elsewhere)}: expected/ stays as it is; see `versions`"
-        )
+        yield f" was run in {', '.join(elsewhere)}: {STAYS}; see `versions`"
+
+
+def _problems_of_verdict(outcome: Outcome) -> Iterator[str]:
+    records, upstream = outcome.records, outcome.verdict.upstream
+    if upstream and not upstream.behaves:
+        yield f"/{UPSTREAM} does not behave as fixed: {upstream.reason}: {STAYS}"
+    is_alone = upstream and all(record.variant == UPSTREAM for record in records)
+    kinds = {record.runtime.kind_of_device for record in records}
+    if not (is_alone or outcome.verdict.outcome == REPRODUCED) or len(kinds) > 1:
+        yield f" is not REPRODUCED on one kind of device: {STAYS}"
+    # A machine with a GPU often has a PyTorch of its own, without the fault; the records say so.
+    is_as_reported = not outcome.injected and all(_is_pinned(record) for record in records)
+    if CUDA not in kinds and not is_as_reported:
+        yield f" is not REPRODUCED as reported, in a pinned environment: {STAYS}"
+
+
+def _problems_of_commits(records: Sequence[RunRecord]) -> Iterator[str]:
+    if any((record.revision or "").endswith("-dirty") for record in records):
+        yield " was run from files that are not committed: commit, then run with --force"
+    commits = {(record.variant == UPSTREAM, record.revision) for record in records}
+    if len(commits) > len({is_upstream for is_upstream, _ in commits}):
+        yield f" was run at several commits: {STAYS}; run with --force"
 
 
 def _is_pinned(record: RunRecord) -> bool:

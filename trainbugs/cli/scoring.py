@@ -43,16 +43,17 @@ def write_scores(
     tables: "ScoreTables", folder: ScoreFolder, figures: str, catalog: "Catalog"
 ) -> list[Path]:
     """Write the scores, and figures of that format unless it is `none`; returns the files."""
+    from evaluation.reading.load import committed_folder
     from evaluation.scoring import report
     from plots.detectors import draw
-    from trainbugs.descriptions import families
+    from trainbugs.descriptions import locations
 
     # Of all committed records the outcomes are a large file, which `scores` makes for whoever asks.
-    is_committed = folder.name == catalog.root / "detectors" / "expected"
+    is_committed = folder.name == committed_folder(catalog.root)
     outcomes = None if is_committed else tables.outcomes
     paths = report.write(tables.scores, outcomes, tables.comparisons, folder.path)
     if figures != "none":
-        paths += draw(tables.outcomes, tables.scores, folder.path, figures, families(catalog))
+        paths += draw(tables.outcomes, tables.scores, folder.path, figures, locations(catalog))
     return paths
 
 

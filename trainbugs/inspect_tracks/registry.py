@@ -101,8 +101,8 @@ class Replay(ModelAPI):
         config: GenerateConfig,
     ) -> ModelOutput:
         """The answer to the task of the prompt; an empty one where the file has none."""
-        found = TASK.search("\n".join(message.text for message in input))
-        text = self._texts.get(found[1], "") if found else ""
+        named = TASK.search("\n".join(message.text for message in input))
+        text = self._texts.get(named[1], "") if named else ""
         return ModelOutput.from_content(self.model_name, text)
 
     async def count_tokens(self, *_: Any, **__: Any) -> int:

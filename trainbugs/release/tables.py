@@ -186,9 +186,10 @@ def _outcome_frames(catalog: Catalog, problems: list[str]) -> "dict[str, pd.Data
     """The outcomes of published and of rewritten programs, never in one table:
     no rate is of both.
     """
+    from evaluation.reading.load import committed_folder
     from evaluation.store.committed import CommittedChecks
 
-    published = CommittedChecks(catalog.root / "detectors" / "expected")
+    published = CommittedChecks(committed_folder(catalog.root))
     return {
         "outcomes": _outcomes([published], "outcomes", problems),
         "rewritten_outcomes": _outcomes(published.rewritten, "rewritten_outcomes", problems),

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from evaluation.reading.load import committed_folder
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog, CatalogSnapshot
 from runner.bugs.catalogue_counts import counted_bugs
@@ -127,7 +128,7 @@ class _Builder:
         from evaluation.catalog import rule_settings, submissions
         from evaluation.reading.sources import RecordSelection, read_records
 
-        if not any((self.root / "detectors" / "expected").glob("*.jsonl")):
+        if not any(committed_folder(self.root).glob("*.jsonl")):
             return Evaluation((), ())
         try:
             records = read_records(self.catalog, RecordSelection((), "expected", Path()))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from evaluation.reading.load import committed_folder
 from evaluation.scoring.rewritten import FILE
 from evaluation.store.committed import CommittedChecks
 from runner.bugs.bug import Bug
@@ -94,7 +95,7 @@ def _studies(bug: Bug, reader: "_Reader") -> Iterator[Download]:
 
 def _detectors(root: Path, reader: "_Reader", outcomes: str) -> Iterator[Download]:
     """The tables, and the records behind them."""
-    group, expected = "Detectors", root / "detectors" / "expected"
+    group, expected = "Detectors", committed_folder(root)
     for name, description in SCORES.items():
         path = expected / name
         if path.is_file():
@@ -112,7 +113,7 @@ def _rewritten(root: Path, reader: "_Reader") -> Iterator[Download]:
     """The same of perturbed and planted programs: nothing of it is in the tables of published
     ones.
     """
-    group, expected = "Detectors on rewritten programs", root / "detectors" / "expected"
+    group, expected = "Detectors on rewritten programs", committed_folder(root)
     if (expected / FILE).is_file():
         description = "scores of public, perturbed and planted programs side by side"
         yield from reader.download(group, FILE, description, expected / FILE, root)

@@ -235,8 +235,10 @@ def _by_kind(evaluation: Evaluation, label: str) -> dict[str, list[ShownAnswer]]
 
 def _versus(pairs: Sequence[Pair], labels: Sequence[str]) -> list[Versus]:
     """Each of these rows against every other one, the clearest difference first."""
-    own = [pair for pair in pairs if pair.first in labels and pair.second not in labels]
-    own += [pair.swapped for pair in pairs if pair.second in labels and pair.first not in labels]
-    corrected = holm([pair.p for pair in own])
-    versus = [Versus(pair, p) for pair, p in zip(own, corrected, strict=True)]
+    versus_others = [pair for pair in pairs if pair.first in labels and pair.second not in labels]
+    versus_others += [
+        pair.swapped for pair in pairs if pair.second in labels and pair.first not in labels
+    ]
+    corrected = holm([pair.p for pair in versus_others])
+    versus = [Versus(pair, p) for pair, p in zip(versus_others, corrected, strict=True)]
     return sorted(versus, key=lambda row: (row.pair.p, row.pair.first, row.pair.second))

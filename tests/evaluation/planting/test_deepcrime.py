@@ -7,10 +7,11 @@ from collections import Counter
 
 import pytest
 from support.paths import ROOT
+from support.planting import plant_all
 
 from evaluation.catalog import controls
 from evaluation.planting.deepcrime import UNDONE
-from evaluation.planting.operators import OPERATORS, plant, plant_all
+from evaluation.planting.operators import OPERATORS, plant
 from evaluation.rewriting.layout import parse_program
 from evaluation.rewriting.twins import difference
 

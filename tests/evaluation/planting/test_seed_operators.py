@@ -4,11 +4,12 @@ import ast
 
 import pytest
 from support.paths import ROOT
+from support.planting import plant_all
 
 from evaluation.catalog import controls
 from evaluation.planting import operators, seed_operators
 from evaluation.planting.edits import Edit, Operator
-from evaluation.planting.operators import OPERATORS, plant_all
+from evaluation.planting.operators import OPERATORS
 from evaluation.planting.seed_operators import joining_operators, operator_names
 
 EARLIER_SEEDS = (0, 1, 2)

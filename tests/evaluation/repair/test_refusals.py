@@ -309,6 +309,42 @@ def test_as_much_training_is_not(old, new):
     assert refusals(TRAIN.replace(old, new), TRAIN, fixed) == []
 
 
+CONFIGURED = """\
+def train(config):
+    for epoch in range(config["num_epoch"]):
+        optimizer.step()
+
+
+def main():
+    train(config)
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'train(config | {"num_epoch": 9})',
+        'train({**config, "num_epoch": 9})',
+        'train({"num_epoch": 9})',
+        "train(dict(config, num_epoch=9))",
+        "other = config\n    other.update(num_epoch=9)\n    train(config)",
+        "config.update(num_epoch=9)\n    train(config)",
+        "train(config=config or 1)",
+    ],
+)
+def test_another_configuration_is_refused(call):
+    text = CONFIGURED.replace("    train(config)\n", f"    {call}\n")
+    assert text != CONFIGURED
+    assert refusals(text, CONFIGURED, CONFIGURED)
+
+
+def test_a_function_may_be_given_the_configuration():
+    helper = "def prepare(options):\n    return options\n\n\n"
+    text = CONFIGURED.replace("def main():\n", f"{helper}def main():\n    prepare(config)\n")
+    assert refusals(text, CONFIGURED, CONFIGURED) == []
+    assert refusals(CONFIGURED, CONFIGURED, CONFIGURED) == []
+
+
 @pytest.mark.parametrize("name", CHEATS)
 def test_what_is_no_repair_is_refused(name):
     assert refusals(CHEATS[name], BUGGY, FIXED), name

@@ -136,11 +136,11 @@ def _draw_scores(catalog: "Catalog", out: Path) -> "Sequence[Path]":
     from evaluation.reading.sources import RecordSelection, read_records
     from evaluation.scoring.tables import ScoreTables
     from plots.detectors import draw
-    from trainbugs.descriptions import families
+    from trainbugs.descriptions import locations
 
     tables = ScoreTables(read_records(catalog, RecordSelection((), "expected", Path())), catalog)
     folder = out / "detectors"
-    return draw(tables.outcomes, tables.scores, folder, "pdf", families(catalog))
+    return draw(tables.outcomes, tables.scores, folder, "pdf", locations(catalog))
 
 
 def _read(
