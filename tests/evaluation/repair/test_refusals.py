@@ -271,6 +271,10 @@ MORE_TRAINING = {
         f"return {CALL}",
         f"train(model, optimizer, points, targets)\n    return run(*[]) or {CALL}",
     ),
+    "it calls itself alone": (
+        "    return loss.item()",
+        "    return loss.item() or train(model, optimizer, points, targets)",
+    ),
     "a lambda": (RUN, "often = lambda: run(model, optimizer, points, targets); often(); often()"),
     "a decorator": ("def run(", "@(lambda function: function)\ndef run("),
     "a module": (
