@@ -377,8 +377,8 @@ def test_pages_say_what_controls_cannot_show():
         for target in clean.targets()
         for variant in target.case.program.variants.values()
     ]
-    evaluating = ("eval()", "no_grad", "inference_mode")
-    blind = sum(not any(word in script for word in evaluating) for script in scripts)
+    evaluating = re.compile(r"eval\(\)|no_grad|inference_mode")
+    blind = sum(evaluating.search(script) is None for script in scripts)
     written, all_controls = len(clean.look_alikes), len(scripts)
     resembling = sum(map(bool, clean.look_alikes.values()))
     words = " ".join(README.split())
@@ -422,7 +422,7 @@ def test_the_comparison_says_how_many_bugs_run_in_two_processes():
     in_two = {
         bug.id
         for bug in CATALOG
-        if not bug.retired and any(case.program.processes == 2 for case in bug.cases.values())
+        if not bug.retired and 2 in {case.program.processes for case in bug.cases.values()}
     }
     counted = {bug.id for bug in counted_bugs(CATALOG)}
     assert len(in_two & counted) == 10

@@ -27,7 +27,11 @@ def at_the_end(case, variant, measure):
     (target,) = Catalog(ROOT).select([case])
     records = expected_records(target.bug, target.case.name, "cpu")
     of_variant = sorted((item for item in records if item.variant == variant), key=by_seed)
-    return [[row[measure] for row in item.metrics if measure in row][-1] for item in of_variant]
+    return [last_of(item.metrics, measure) for item in of_variant]
+
+
+def last_of(rows, measure):
+    return [row[measure] for row in rows if measure in row][-1]
 
 
 def by_seed(record):

@@ -150,10 +150,8 @@ def _run_all(
     session: Session, programs: Sequence[PatchedProgram], drawn: Sequence[int]
 ) -> Iterator[tuple[PatchedProgram, CaseRecords]]:
     """Each program with the records of its runs and of its twins'; twins run once for all."""
-    twins = {
-        target.case.id: _plan_twins(session, target, drawn)
-        for target in (program.target for program in programs)
-    }
+    targets = {program.target.case.id: program.target for program in programs}
+    twins = {case: _plan_twins(session, target, drawn) for case, target in targets.items()}
     patched: list[Mapping[int, Run]] = []
     for program in programs:
         fixed = twins[program.target.case.id].fixed
@@ -164,11 +162,15 @@ def _run_all(
     records = _execute(session, groups)
     for program, runs in zip(programs, patched, strict=True):
         planned = twins[program.target.case.id]
-        by_seed = [
-            {seed: records[id(run)] for seed, run in group.items()}
-            for group in (planned.buggy, planned.fixed, runs)
-        ]
+        by_seed = [_records_of(group, records) for group in (planned.buggy, planned.fixed, runs)]
         yield program, CaseRecords(*by_seed)
+
+
+def _records_of(
+    runs: Mapping[int, Run], records: Mapping[int, RunRecord]
+) -> Mapping[int, RunRecord]:
+    """The records of runs by seed, from records by the identity of the run."""
+    return {seed: records[id(run)] for seed, run in runs.items()}
 
 
 def _plan_twins(session: Session, target: Target, drawn: Sequence[int]) -> PlannedTwins:

@@ -8,7 +8,7 @@ does not tell how often it does: such a use is an odd one.
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -91,9 +91,11 @@ class Passes:
 
 def more_ways(ways: Ways, *others: Ways) -> bool:
     """Whether there are more ways than in all others through as many loops, or more of them."""
-    return any(
-        _through(ways, loops) > max(_through(other, loops) for other in others) for loops in ways
-    )
+    return any(_through(ways, loops) > _most_through(others, loops) for loops in ways)
+
+
+def _most_through(others: Sequence[Ways], loops: int) -> int:
+    return max(_through(other, loops) for other in others)
 
 
 def _through(ways: Ways, loops: int) -> int:
