@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 from evaluation.repair.patches import Patch
 from runner.files import untrusted
 from runner.files.atomic import write_json
+from runner.files.folders import inside
 from runner.files.structs import MismatchError, as_struct
 from runner.results.store import Store
 
@@ -49,7 +50,7 @@ def seeds_for(store: Store, patches: Iterable[tuple[Patch, str]], count: int) ->
     if known is not None and len(known) == count:
         return known
     seeds = draw_seeds(count)
-    write_json(path, {"seeds": seeds}, store.scratch.path)
+    write_json(inside(path, store.root), {"seeds": seeds}, store.scratch.path)
     return seeds
 
 

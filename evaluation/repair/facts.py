@@ -165,10 +165,6 @@ class ProgramFacts:
     def _called(self) -> list[str]:
         return [_text(node.func) for node in self.nodes if isinstance(node, ast.Call)]
 
-    def calls(self, *methods: str) -> int:
-        """How many calls there are of methods of these names."""
-        return sum(name.rpartition(".")[2] in methods for name in self._called)
-
     @cached_property
     def seeding(self) -> Counter[str]:
         """The calls that seed random numbers."""

@@ -115,7 +115,8 @@ def steadiness(case: Case) -> str | None:
     """With how many further seeds its twins behave, in words; None where its scripts of today were
     not run with them.
     """
-    rows = [row for row in _committed().get(case.id, ()) if row.scripts == scripts_digest(case)]
+    digest = scripts_digest(case)
+    rows = [row for row in _committed().get(case.id, ()) if row.scripts == digest]
     if not rows:
         return None
     behaving = [row.seed for row in rows if row.behaves == "yes" and row.seed != ALL]

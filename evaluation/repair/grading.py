@@ -142,7 +142,9 @@ def _examine(patch: Patch, target: Target) -> PatchedProgram | Grade:
     except PatchError as error:
         return unchanged.graded("INVALID", str(error))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return unchanged.graded("INVALID", f"it is no Python: {error or 'it is too deep'}")
+        return unchanged.graded(
+            "INVALID", f"it is no Python, or too deep: {error}".removesuffix(": ")
+        )
     return program.graded("REFUSED", "; ".join(reasons)) if reasons else program
 
 

@@ -26,7 +26,8 @@ Ways = Counter[int]
 class Place:
     """Where a part of a program stands: in which function, and in how many loops of it.
 
-    `is_odd`: the text does not tell how often it is reached.
+    `in_class`: in the body of a class, outside of its methods. `is_odd`: the text does not tell how
+    often it is reached.
     """
 
     function: str | None = None
@@ -77,6 +78,9 @@ class Passes:
         return self._ways(name, {None: Counter({0: 1})}, Counter())
 
     def _ways(self, name: str, known: dict[str | None, Ways], unused: Ways) -> Ways:
+        """The ways to a function; `known` are the ways to its callers, and `unused` the ways of a
+        function that nothing calls.
+        """
         ways: Ways = Counter()
         uses = [use for use in self.uses if use.name == name]
         for use in uses:
@@ -99,6 +103,7 @@ def _most_through(others: Sequence[Ways], loops: int) -> int:
 
 
 def _through(ways: Ways, loops: int) -> int:
+    """The number of ways through so many loops, or more."""
     return sum(count for depth, count in ways.items() if depth >= loops)
 
 
@@ -122,7 +127,7 @@ def _uses(node: ast.AST, place: Place, functions: set[str], attributes: set[str]
                 yield Use(alias.name, place, is_odd=True)
     for child in ast.iter_child_nodes(node):
         name = _name(child, functions, attributes)
-        if name:
+        if name and (child is called or not _is_gradient(child)):
             yield Use(name, place, is_odd=place.is_odd or child is not called)
         yield from _uses(child, _inside(child, place), functions, attributes)
 
@@ -136,13 +141,20 @@ def _name(node: ast.AST, functions: set[str], attributes: set[str]) -> str | Non
     return None
 
 
+def _is_gradient(node: ast.AST) -> bool:
+    """Whether a part of a program is the gradient of a tensor, and not `torch.autograd.grad`."""
+    if not isinstance(node, ast.Attribute) or node.attr != "grad":
+        return False
+    return not ast.unparse(node.value).endswith("autograd")
+
+
 def _inside(node: ast.AST, place: Place) -> Place:
     """The place of what a part of a program at this place holds."""
     if isinstance(node, ast.ClassDef):
         return replace(place, in_class=True)
     if isinstance(node, FUNCTIONS):
-        # Python and torch call methods of a module by themselves.
-        return Place(node.name, 0, is_odd=place.in_class or place.is_odd)
+        is_called_by_torch = node.name == "forward" or node.name.startswith("__")
+        return Place(node.name, 0, is_odd=place.is_odd or (place.in_class and is_called_by_torch))
     if isinstance(node, ast.Lambda):
         return replace(place, is_odd=True)
     if isinstance(node, LOOPS):

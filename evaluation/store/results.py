@@ -21,6 +21,7 @@ from runner.bugs.catalog import read_json
 from runner.errors import CatalogError, ResultsError
 from runner.files import untrusted
 from runner.files.atomic import write_json, write_text
+from runner.files.folders import inside
 
 R = TypeVar("R", CheckRecord, OverheadRecord)
 
@@ -86,13 +87,13 @@ class CheckStore:
 
     def artefacts(self, record: CheckRecord) -> Path:
         """The folder for what the detector wrote."""
-        return self._path(record).with_suffix("")
+        return inside(self._path(record).with_suffix(""), self.root)
 
     def save(self, record: R) -> Path:
         """Write a record atomically; raises ResultsError,
         also for one that could not be read again.
         """
-        path = self._path(record)
+        path = inside(self._path(record), self.root)
         text = json.dumps(dump_record(record), indent=1, allow_nan=False) + "\n"
         check_record(text.encode("utf-8"), type(record), untrusted.shown(path))
         write_text(path, text, self.scratch)
@@ -101,7 +102,8 @@ class CheckStore:
     def save_detector(self, detector: Detector) -> None:
         """Keep the detector's description, by whose rules its alarms are counted."""
         description = read_json(detector.directory / "detector.json", detector.directory)
-        write_json(self.root / detector.name / "detector.json", description, self.scratch)
+        path = inside(self.root / detector.name / "detector.json", self.root)
+        write_json(path, description, self.scratch)
 
     def find(self, record: R) -> R | None:
         """The finished record with the same key, or None;

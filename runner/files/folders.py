@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from runner.errors import ResultsError
 from runner.files.untrusted import UnsafeError, shown
 
 MAX_FILES = 100_000
@@ -87,3 +88,13 @@ def _paths(folder: Path) -> Iterator[Path]:
     for below, folders, files in os.walk(folder, followlinks=False):
         for name in (*folders, *files):
             yield Path(below, name)
+
+
+def inside(path: Path, root: Path) -> Path:
+    """A path below a folder, to write to.
+
+    Raises ResultsError where a link leads out of the folder: a stranger's may lead to the user's.
+    """
+    if not path.parent.resolve().is_relative_to(root.resolve()):
+        raise ResultsError(f"{shown(path.parent)}: a link leads out of {shown(root)}; remove it")
+    return path

@@ -20,6 +20,7 @@ from runner.bugs.config import RESERVED_IDS
 from runner.errors import ResultsError, UsageError
 from runner.files import untrusted
 from runner.files.atomic import unwritable, write_bytes, write_json, write_text
+from runner.files.folders import inside
 from runner.files.locks import CLAIMS, WORK, Scratch, TemporaryFolder, sweep
 from runner.files.trees import remove_tree
 from runner.results import folder_index
@@ -101,6 +102,10 @@ class Store:
         sweep(self.root)
         sweep(Path(tempfile.gettempdir()), WORK)
 
+    def _here(self, path: Path) -> Path:
+        """A path to write to; raises ResultsError where a link leads out of the results folder."""
+        return inside(path, self.root)
+
     def case_directory(self, bug: str, case: str) -> Path:
         """The folder of a case's records and verdicts."""
         return self.root / bug / case
@@ -129,7 +134,8 @@ class Store:
         self.check_owner(catalog, bug)
         if catalog.outside(bug) and self._owner(bug.id) is None:
             owner = f"{untrusted.shown(bug.directory)}\n"
-            write_text(self.root / bug.id / OWNER, owner, self.scratch.path)
+            path = self._here(self.root / bug.id / OWNER)
+            write_text(path, owner, self.scratch.path)
 
     def check_owner(self, catalog: Catalog, bug: Bug) -> None:
         """Raise ResultsError where the runs of that ID belong to another bug directory.
@@ -191,14 +197,15 @@ class Store:
 
     def save(self, record: RunRecord) -> Path:
         """Write the record atomically; raises ResultsError."""
-        path = self.record_path(record)
+        path = self._here(self.record_path(record))
         write_json(path, encode(record), self.scratch.path)
         folder_index.append(self.root, path, read_record)
         return path
 
     def save_verdict(self, bug: str, case: str, injected: bool, verdict: VerdictRecord) -> None:
         """Write a verdict atomically; raises ResultsError."""
-        write_json(self.verdict_path(bug, case, injected), encode(verdict), self.scratch.path)
+        path = self._here(self.verdict_path(bug, case, injected))
+        write_json(path, encode(verdict), self.scratch.path)
 
     def other_repeats(self, records: Sequence[RunRecord]) -> list[RunRecord]:
         """Repeats of these runs by earlier commands, in order, up to the first one that lacks a
@@ -296,12 +303,13 @@ class Store:
         raises ResultsError.
         """
         for stream, text in logs.items():
-            write_bytes(self.log_path(record, stream), text, self.scratch.path)
+            path = self._here(self.log_path(record, stream))
+            write_bytes(path, text, self.scratch.path)
 
     def keep_logs(self, record: RunRecord, streams: Streams) -> None:
         """Write what the run's program has said to the results folder; raises ResultsError."""
         for name, stream in streams._asdict().items():
-            path = self.log_path(record, name)
+            path = self._here(self.log_path(record, name))
             try:
                 keep(stream, path, self.scratch.path)
             except OSError as error:

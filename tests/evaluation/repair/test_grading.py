@@ -126,7 +126,7 @@ def test_a_text_that_is_too_deep_to_be_parsed_is_invalid(graded, monkeypatch, er
     monkeypatch.setattr("evaluation.repair.grading.refusals", parse)
     result = graded("pass\n")
     assert result.outcome == "INVALID"
-    assert result.reason.startswith("it is no Python: ")
+    assert result.reason.startswith("it is no Python, or too deep")
 
 
 def test_a_text_that_exhausts_the_parser_is_invalid(graded):

@@ -304,6 +304,8 @@ def test_more_training_than_in_both_twins_is_refused(name, measures):
         ("loss.backward()", "loss = loss + sum(p.square().sum() for p in model.parameters())\n"
          "        loss.backward()"),
         ("optimizer.zero_grad()", "model.zero_grad()"),
+        ("loss.backward()", "loss.backward()\n"
+         "        assert all(p.grad is not None for p in model.parameters())"),
         ("    return train(", "    trained = train("),
         ("def main():", "def clip(losses):\n    return losses\n\n\ndef main():"),
     ],

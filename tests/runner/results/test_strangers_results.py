@@ -1,8 +1,10 @@
 """A stranger's results folder, whose links would lead to files of the user: none is written."""
 
+import pytest
 from support.copies import replace
 from support.records import RECORD
 
+from runner.errors import ResultsError
 from runner.results.folder_index import INDEX
 from runner.results.store import Store
 
@@ -30,3 +32,19 @@ def test_the_command_that_shows_results_writes_no_line_through_a_link(cli, tmp_p
     assert status == 0
     assert "Toy-1" in out
     assert victim.read_text() == "precious\n"
+
+
+@pytest.mark.parametrize("linked", ["Toy-1", "Toy-1/only", "Toy-1/only/logs"])
+def test_a_folder_that_is_a_link_is_not_written_to(tmp_path, linked):
+    victims, store = tmp_path / "home", Store(tmp_path / "results")
+    (victims / "only" / "logs").mkdir(parents=True)
+    record = replace(RECORD, bug="Toy-1", case="only")
+    path = store.root / linked
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(victims)
+    with pytest.raises(ResultsError, match="a link leads out of .*; remove it"):
+        store.save_logs(record, {"stdout": b"what the program wrote"})
+    if linked != "Toy-1/only/logs":
+        with pytest.raises(ResultsError, match="a link leads out of .*; remove it"):
+            store.save(record)
+    assert sorted(victims.rglob("*")) == [victims / "only", victims / "only" / "logs"]

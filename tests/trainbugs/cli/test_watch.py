@@ -426,7 +426,10 @@ def test_files_that_cannot_be_written_keep_neither_the_report_nor_the_others(
     nowhere = ["--baseline", "/proc/b.json", "--write-baseline", "--json", "/proc/o.json"]
     status, _, err = watch(*nowhere, "--junit", "o.xml", "train.py")
     assert status == (own_status or 2)
-    assert "silenced by the baseline" in err
+    # What is in no baseline is told, in the table and in the files.
+    assert "silenced by the baseline" not in err
+    assert "stale-gradients" in err
+    assert "stale-gradients" in (tmp_path / "o.xml").read_text()
     assert "trainbugs watch: the report is in o.xml" in err
     assert "trainbugs watch: /proc/b.json: cannot be written: " in err
     assert "trainbugs watch: /proc/o.json: cannot be written: " in err

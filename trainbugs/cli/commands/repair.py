@@ -154,6 +154,8 @@ def _grade(options: RepairOptions) -> ExitStatus:
     }
     # Of all files together: a patch of the same model for the same task is one too many.
     read = collect_patches(chain.from_iterable(map(_values, options.patches)), key.tasks)
+    if not read.patches and not read.problems:
+        raise ResultsError(f"{shown(options.patches[0])}: holds no patch; expected one a line")
     patches, changed = _without_changed(read.patches, key, targets)
     problems = [*read.problems, *changed]
     for problem in problems:

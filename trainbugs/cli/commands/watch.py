@@ -193,15 +193,16 @@ def watch_program(options: WatchOptions) -> ExitStatus:
         # The first rank writes the files, too: they are the same for all ranks. A rank that failed
         # would end it.
         return ExitStatus(status)
-    silencing = None
+    silencing, is_baseline_written = None, True
     if report:
-        silencing = _with_new_baseline(options, Silencing(report, watched.folder, marks))
+        found = Silencing(report, watched.folder, marks)
+        silencing, is_baseline_written = _with_new_baseline(options, found)
         # Before anything is written: what was seen in hours of training is told in any case.
         _print_report(silencing, watched, options.info)
         _print_hints(silencing, watched, sanitizer_invariants)
     document = describe(watched, status, silencing, sanitizer_invariants)
-    are_written = _write(options, document, silencing)
-    if not are_written and status == SUCCESS:
+    are_written = _write(options, document)
+    if not (are_written and is_baseline_written) and status == SUCCESS:
         return INVALID
     return _exit_status(status, silencing.audible if silencing else None)
 
@@ -229,18 +230,23 @@ def _baseline(options: WatchOptions) -> "frozenset[Mark]":
     return read(options.baseline)
 
 
-def _with_new_baseline(options: WatchOptions, silencing: "Silencing") -> "Silencing":
-    """Where it is asked for, take all that was found for the baseline, which silences it."""
-    if not _makes_baseline(options, silencing):
-        return silencing
-    return replace(silencing, baseline=frozenset(silencing.marks()))
+def _with_new_baseline(options: WatchOptions, silencing: "Silencing") -> tuple["Silencing", bool]:
+    """Where it is asked for, write all that was found into the baseline, which silences it; and
+    whether that was written. What cannot be written silences nothing.
 
-
-def _makes_baseline(options: WatchOptions, silencing: "Silencing") -> bool:
-    """Whether a baseline is to be written; a program that did no step says nothing: its baseline
-    stays as it was.
+    A program that did no step says nothing: its baseline stays as it was.
     """
-    return options.write_baseline and not silencing.report.is_empty
+    from evaluation.watching import baseline
+
+    if options.baseline is None or not options.write_baseline or silencing.report.is_empty:
+        return silencing, True
+    marks = silencing.marks()
+    try:
+        baseline.write(options.baseline, marks)
+    except ResultsError as error:
+        _say(str(error))
+        return silencing, False
+    return replace(silencing, baseline=frozenset(marks)), True
 
 
 def watched_invariants() -> "Sequence[Invariant]":
@@ -344,23 +350,17 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _write(options: WatchOptions, document: "WatchDocument", silencing: "Silencing | None") -> bool:
+def _write(options: WatchOptions, document: "WatchDocument") -> bool:
     """Write the files that were asked for; one that cannot be written keeps no other from it.
 
     Returns whether all are written, and says which one is not.
     """
-    from evaluation.watching import baseline
     from evaluation.watching.document import json_text
     from evaluation.watching.junit import junit_text
     from evaluation.watching.sarif import sarif_text
     from runner.files.atomic import write_text
 
     failures: list[str] = []
-    if options.baseline and silencing and _makes_baseline(options, silencing):
-        try:
-            baseline.write(options.baseline, silencing.marks())
-        except ResultsError as error:
-            failures.append(str(error))
     invariants = watched_invariants()
     writers = {"json": json_text, "sarif": sarif_text, "junit": junit_text}
     for name, path in options.outputs.items():
