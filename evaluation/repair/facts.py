@@ -103,9 +103,10 @@ class ProgramFacts:
         the program.
         """
         uses: set[str] = set()
+        handed = set(self._handed_by_name())
         for node in self.nodes:
             is_read = isinstance(node, ast.Subscript) and not _is_config(node.slice)
-            if not is_read and not self._called_function(node):
+            if not is_read and node not in handed and not self._called_function(node):
                 uses |= {_text(node) for part in ast.iter_child_nodes(node) if _is_config(part)}
         return uses
 
@@ -115,7 +116,7 @@ class ProgramFacts:
         return Counter(
             name
             for name, node in calls
-            if name and isinstance(node, ast.Call) and not any(map(_is_config, node.args))
+            if name and isinstance(node, ast.Call) and not _gets_config(node)
         )
 
     def takes_config(self) -> set[str]:
@@ -123,9 +124,15 @@ class ProgramFacts:
         return {
             name
             for node in self.nodes
-            if isinstance(node, ast.Call) and any(map(_is_config, node.args))
+            if isinstance(node, ast.Call) and _gets_config(node)
             if (name := self._called_function(node))
         }
+
+    def _handed_by_name(self) -> Iterator[ast.keyword]:
+        """The arguments with names of calls of the program's functions."""
+        for node in self.nodes:
+            if isinstance(node, ast.Call) and self._called_function(node):
+                yield from node.keywords
 
     def _called_function(self, node: ast.AST) -> str | None:
         """The name of the function or class of the program that is called here."""
@@ -263,6 +270,11 @@ def root_name(node: ast.AST) -> str | None:
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else None
+
+
+def _gets_config(call: ast.Call) -> bool:
+    """Whether a call hands on the configuration as it is."""
+    return any(map(_is_config, [*call.args, *(item.value for item in call.keywords)]))
 
 
 def _is_config(node: ast.AST) -> bool:

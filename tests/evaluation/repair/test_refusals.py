@@ -349,6 +349,9 @@ def test_a_function_may_be_given_the_configuration():
     text = CONFIGURED.replace("def main():\n", f"{helper}def main():\n    prepare(config)\n")
     assert refusals(text, CONFIGURED, CONFIGURED) == []
     assert refusals(CONFIGURED, CONFIGURED, CONFIGURED) == []
+    by_name = CONFIGURED.replace("    train(config)\n", "    train(config=config)\n")
+    assert by_name != CONFIGURED
+    assert refusals(by_name, CONFIGURED, CONFIGURED) == []
 
 
 @pytest.mark.parametrize("name", CHEATS)
