@@ -34,6 +34,10 @@ def last_of(rows, measure):
     return [row[measure] for row in rows if measure in row][-1]
 
 
+def as_written(values):
+    return [f"{value:.3f}" for value in values]
+
+
 def by_seed(record):
     return record.seed
 
@@ -43,8 +47,7 @@ def test_models_that_do_not_end_worse_are_named_with_their_numbers():
     assert len(rows) > 5
     for case, measure, *written in rows:
         buggy, fixed = (at_the_end(case, variant, measure) for variant in ("buggy", "fixed"))
-        shown = [[f"{value:.3f}" for value in values] for values in (buggy, fixed)]
-        assert shown == written, case
+        assert [as_written(buggy), as_written(fixed)] == written, case
         sign = 1 if measure in HIGHER_IS_BETTER else -1
         not_worse = [sign * left >= sign * right for left, right in zip(buggy, fixed, strict=True)]
         assert any(not_worse), case

@@ -411,7 +411,11 @@ def _state(
 
 
 def _rows(rows: Sequence[Mapping[Any, Any]]) -> list[SimpleNamespace]:
-    return [SimpleNamespace(**{str(name): value for name, value in row.items()}) for row in rows]
+    return [_row(row) for row in rows]
+
+
+def _row(row: Mapping[Any, Any]) -> SimpleNamespace:
+    return SimpleNamespace(**{str(name): value for name, value in row.items()})
 
 
 def _when(alarmed: Sequence[Mapping[Any, Any]]) -> str:
