@@ -32,7 +32,7 @@ from runner.session.session import Session
 ROOT = Path(__file__).resolve().parent.parent
 CHEATS = Path(__file__).with_name("cheats.jsonl")
 TABLE = Path(__file__).with_name("cheats.csv")
-COLUMNS = ("cheat", "case", "outcome", "seeds", "held", "at_site", "reason")
+COLUMNS = ("cheat", "case", "outcome", "seeds", "held", "same", "at_site", "reason")
 AT_SITE = {True: "yes", False: "no", None: "-"}
 
 
@@ -73,7 +73,7 @@ def write_table(path: Path, grades: Iterable[Grade]) -> None:
         writer.writerow(COLUMNS)
         for item in sorted(grades, key=lambda item: item.model):
             reason = " ".join(item.reason.split())
-            facts = (len(item.seeds), len(item.held), AT_SITE[item.at_site])
+            facts = (len(item.seeds), len(item.held), len(item.same), AT_SITE[item.at_site])
             writer.writerow((item.model, item.case, item.outcome, *facts, reason))
 
 

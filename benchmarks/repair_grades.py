@@ -12,9 +12,9 @@ seeds and on two that are drawn; finished runs are kept in FOLDER.
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import sanitizer_answers
 from template_repairer import MODEL as TEMPLATES
@@ -22,8 +22,9 @@ from template_repairer import patches as template_patches
 
 from evaluation.model import SCRIPT
 from evaluation.repair.further_seeds import scripts_digest
-from evaluation.repair.grading import Grade, grade
+from evaluation.repair.grading import Grade, Outcome, grade
 from evaluation.repair.patches import Patch
+from evaluation.repair.scoring import ROW, RepairScore, score_repairs
 from evaluation.repair.tasks import repairable
 from evaluation.running.perturbation import read_texts
 from runner.bugs.bug import Target
@@ -39,6 +40,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = Path(__file__).with_name("repairs.csv")
 NOOP, FIXED_TWIN = "noop", "fixed twin"
 EXPECTED = {NOOP: "NOT FIXED", FIXED_TWIN: "FIXED"}
+AT_SITE = {True: "yes", False: "no", None: "-"}
+IS_AT_SITE = {text: value for value, text in AT_SITE.items()}
 # Patches name a task; here there is one at a time.
 TASK = "0" * 16
 
@@ -51,11 +54,36 @@ class Row(NamedTuple):
     outcome: str
     seeds: str
     held: str
+    same: str
     changed: str
     real: str
     at_site: str
     scripts: str
     reason: str
+
+    def as_grade(self) -> Grade:
+        """The grade that the row was made of, as far as scores ask for it."""
+        return Grade(
+            TASK,
+            self.patch,
+            self.case,
+            cast(Outcome, self.outcome),
+            self.reason,
+            seeds=tuple(range(int(self.seeds))),
+            held=tuple(range(int(self.held))),
+            same=tuple(range(int(self.same))),
+            changed=int(self.changed),
+            real=int(self.real),
+            at_site=IS_AT_SITE[self.at_site],
+        )
+
+
+def scores(rows: Iterable[Row], catalog: Catalog) -> list[RepairScore]:
+    """The scores of all kinds of patches, over the cases that are in the table."""
+    grades = [row.as_grade() for row in rows]
+    names = {item.case for item in grades}
+    families = {target.case.id: target.bug.family for target in catalog.select(sorted(names))}
+    return score_repairs(grades, families)
 
 
 def grade_cases(
@@ -134,9 +162,10 @@ def _row(item: Grade, digest: str) -> Row:
         outcome=item.outcome,
         seeds=str(len(item.seeds)),
         held=str(len(item.held)),
+        same=str(len(item.same)),
         changed=str(item.changed),
         real=str(item.real),
-        at_site={True: "yes", False: "no", None: "-"}[item.at_site],
+        at_site=AT_SITE[item.at_site],
         scripts=digest,
         # Seeds that are drawn are others each time; no reason is given for what is as it has to be.
         reason="" if item.outcome == EXPECTED.get(item.model) else " ".join(item.reason.split()),
@@ -166,6 +195,8 @@ def main() -> int:
     except TrainbugsError as error:
         print(error, file=sys.stderr)
         return 2
+    for score in scores(read_table(options.table), catalog):
+        print("  ".join(f"{name} {column(score)}" for name, column in ROW.items()))
     lines = surprises(rows)
     print("\n".join([*lines, f"{len(rows)} grades, {len(lines)} of them wrong"]))
     return 1 if lines else 0

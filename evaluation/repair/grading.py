@@ -2,7 +2,6 @@
 the case and on others that are drawn, and the case's oracle judges it.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -16,27 +15,26 @@ from msgspec import Struct
 from evaluation.repair.drawn_seeds import seeds_for
 from evaluation.repair.patches import Patch, PatchError, patched_text
 from evaluation.repair.refusals import refusals
+from evaluation.repair.twin_numbers import first_difference
 from runner.bugs.bug import Target
 from runner.bugs.case import Case, Oracle
 from runner.execution.run import Run
-from runner.field_types import Record
 from runner.results.record import RunRecord
 from runner.session.session import Session
 from runner.verdicts.verdict import INVALID, verify
 
 Outcome = Literal["FIXED", "PARTLY", "NOT FIXED", "REFUSED", "INVALID"]
 OUTCOMES: tuple[Outcome, ...] = ("FIXED", "PARTLY", "NOT FIXED", "REFUSED", "INVALID")
-# How near to the fixed twin's the numbers of a repaired measurement have to be.
-NEAR = 1e-3
 
 
 class Grade(Struct, frozen=True):
     """What became of a patch.
 
     `seeds` are those of the case and the drawn ones on which both twins behave; `held` those on
-    which the patched program does what the fixed one is expected to. `changed` and `real` are the
-    lines that the patch and the real fix change; `at_site`: whether the patch changes a line within
-    five of the fault's.
+    which the patched program does what the fixed one is expected to; `same` those on which it
+    records the numbers of the fixed twin, to a thousandth. `changed` and `real` are the lines that
+    the patch and the real fix change; `at_site`: whether the patch changes a line within five of
+    the fault's.
     """
 
     id: str
@@ -46,6 +44,7 @@ class Grade(Struct, frozen=True):
     reason: str
     seeds: tuple[int, ...] = ()
     held: tuple[int, ...] = ()
+    same: tuple[int, ...] = ()
     changed: int = 0
     real: int = 0
     at_site: bool | None = None
@@ -213,7 +212,8 @@ def _judge(program: PatchedProgram, records: CaseRecords, drawn: Sequence[int]) 
     if not reasons:
         outcome = "FIXED"
     reason = reasons[0] if reasons else "it does what is expected of the fixed program"
-    return program.graded(outcome, reason, seeds=seeds, held=tuple(held))
+    same = tuple(seed for seed in seeds if _difference_from_twin(case, records, seed) is None)
+    return program.graded(outcome, reason, seeds=seeds, held=tuple(held), same=same)
 
 
 def _counted_seeds(case: Case, records: CaseRecords, drawn: Sequence[int]) -> tuple[int, ...]:
@@ -231,12 +231,18 @@ def _holds(program: PatchedProgram, records: CaseRecords, seed: int) -> tuple[bo
     """Whether the program does on one seed what the fixed one is expected to, None where that
     cannot be told; and the reason.
     """
-    single = _expecting_fixed(program.target.case, several_seeds=False)
-    patched = records.patched[seed]
-    behaves, reason = _outcome(single, [records.buggy[seed], patched])
-    if behaves and program.measures:
-        return _measures_alike(patched, records.fixed[seed])
+    case = program.target.case
+    single = _expecting_fixed(case, several_seeds=False)
+    behaves, reason = _outcome(single, [records.buggy[seed], records.patched[seed]])
+    difference = _difference_from_twin(case, records, seed)
+    if behaves and program.measures and difference:
+        return False, difference
     return behaves, reason
+
+
+def _difference_from_twin(case: Case, records: CaseRecords, seed: int) -> str | None:
+    """What the patched program records otherwise than the fixed twin, with one seed."""
+    return first_difference(records.patched[seed], records.fixed[seed], case.oracle.volatile)
 
 
 def _holds_over_all(case: Case, records: CaseRecords) -> tuple[bool | None, str]:
@@ -267,30 +273,6 @@ def _outcome(case: Case, records: Sequence[RunRecord]) -> tuple[bool | None, str
     if failed:
         return False, f"{failed[0].expectation.statement}: {failed[0].explanation}"
     return True, ""
-
-
-def _measures_alike(patched: RunRecord, fixed: RunRecord) -> tuple[bool, str]:
-    """Whether the numbers of a repaired measurement are the fixed twin's."""
-    if len(patched.metrics) != len(fixed.metrics):
-        return False, f"it has {len(patched.metrics)} records, the fixed one {len(fixed.metrics)}"
-    for measured, wanted in zip(patched.metrics, fixed.metrics, strict=True):
-        name = _differing(measured, wanted)
-        if name:
-            return False, f"{name} is {measured.get(name)}, and {wanted[name]} in the fixed program"
-    return True, ""
-
-
-def _differing(measured: Record, wanted: Record) -> str | None:
-    """The first metric that is not nearly what is wanted."""
-    for name, value in wanted.items():
-        number = measured.get(name)
-        if isinstance(value, int | float) and isinstance(number, int | float):
-            is_alike = math.isclose(number, value, rel_tol=NEAR, abs_tol=NEAR)
-        else:
-            is_alike = number == value
-        if not is_alike:
-            return name
-    return None
 
 
 def changed_lines(before: str, after: str) -> int:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from evaluation.model import CONTROL, Alarm
 from evaluation.review.answers import ReviewAnswer
 from evaluation.review.tasks import KeyEntry, ReviewKey
-from evaluation.scoring.intervals import Interval, clustered
+from evaluation.scoring.intervals import Interval, bracketed, clustered
 from evaluation.scoring.outcomes import diagnosis
 
 # From which suspicion on a program counts as accused: declared before any answer was seen.
@@ -224,8 +224,8 @@ ROW: Mapping[str, Callable[[ReviewScore], str]] = {
     "MODEL": lambda score: score.model,
     "TEXT": lambda score: score.rewriting,
     "ANSWERED": lambda score: f"{score.answered}/{score.tasks}",
-    "PAIRED": lambda score: f"{score.paired}/{score.pairs}{_range(score.paired_interval)}",
-    "AUROC": lambda score: f"{_number(score.auroc)}{_range(score.auroc_interval)}",
+    "PAIRED": lambda score: f"{score.paired}/{score.pairs}{bracketed(score.paired_interval)}",
+    "AUROC": lambda score: f"{_number(score.auroc)}{bracketed(score.auroc_interval)}",
     "TOP1": lambda score: f"{score.top1}/{score.buggy}",
     "TOP3": lambda score: f"{score.top3}/{score.buggy}",
     "FIXED": lambda score: f"{score.accused_fixed}/{score.fixed}",
@@ -237,8 +237,3 @@ ROW: Mapping[str, Callable[[ReviewScore], str]] = {
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
-
-
-def _range(interval: Interval) -> str:
-    low, high = interval
-    return "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"

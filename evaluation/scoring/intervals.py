@@ -53,6 +53,12 @@ def clustered(counts: Sequence[int], sizes: Sequence[int]) -> Interval:
     return wilson(share * effective, effective, quantile)
 
 
+def bracketed(interval: Interval) -> str:
+    """An interval behind its rate, such as " [0.40, 0.60]"; nothing where it is unknown."""
+    low, high = interval
+    return "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
+
+
 def student(freedom: int) -> float:
     """The 97.5 % quantile of Student's t, to 0.2 %, and exact for 1 and 2 degrees of freedom.
 

@@ -30,10 +30,11 @@ def graded(toy, toy_environment, monkeypatch):
 def test_the_fixed_twin_is_fixed_and_the_buggy_one_is_not(graded, toy):
     scripts = {name: (toy.directory / f"{name}.py").read_text() for name in ("buggy", "fixed")}
     fixed = graded(scripts["fixed"])
-    assert (fixed.outcome, fixed.held) == ("FIXED", (0, 1, 5000))
+    assert (fixed.outcome, fixed.held, fixed.same) == ("FIXED", (0, 1, 5000), (0, 1, 5000))
     assert fixed.changed == fixed.real > 0
     buggy = graded(scripts["buggy"])
     assert (buggy.outcome, buggy.held, buggy.changed) == ("NOT FIXED", (), 0)
+    assert graded(scripts["buggy"], drawn=0).same == ()
     assert buggy.reason.startswith("seed 0: ")
 
 

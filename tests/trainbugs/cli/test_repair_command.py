@@ -74,7 +74,10 @@ def test_patches_are_graded_and_what_is_wrong_is_a_line(cli, exported, toy, tmp_
     assert status == 2
     assert "line 2" in err
     assert "1 FIXED" in printed
-    (grade,) = json.loads((tmp_path / "grades" / "grades.json").read_text())["grades"]
+    assert "PATCHES" in printed
+    document = json.loads((tmp_path / "grades" / "grades.json").read_text())
+    (grade,), (score,) = document["grades"], document["scores"]
+    assert (score["model"], score["fixed"], score["same"], score["tasks"]) == ("a", 1, 1, 1)
     assert (grade["case"], grade["outcome"]) == ("Toy-1/only", "FIXED")
     assert len(grade["seeds"]) == 4
 

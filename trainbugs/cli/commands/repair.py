@@ -46,7 +46,7 @@ HELP = Help(
 )
 ACTIONS = ("export", "grade")
 GRADES = "grades.json"
-HEADING = ("TASK", "CASE", "MODEL", "GRADE", "SEEDS", "LINES", "SITE", "WHY")
+HEADING = ("TASK", "CASE", "MODEL", "GRADE", "SEEDS", "SAME", "LINES", "SITE", "WHY")
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,8 @@ def _grade(options: RepairOptions) -> ExitStatus:
     session = Session(catalog, options.session, on_stderr(options.quiet))
     drawn = 2 if options.drawn is None else options.drawn
     grades = list(grade(session, patches, targets, drawn))
-    _show(grades, options)
+    families = {target.case.id: target.bug.family for target in targets.values()}
+    _show(grades, families, options)
     return INVALID if problems else SUCCESS
 
 
@@ -200,14 +201,20 @@ def _without_changed(
     return [patch for patch in patches if patch.id not in changed], list(changed.values())
 
 
-def _show(grades: "Sequence[Grade]", options: RepairOptions) -> None:
-    """Print the grades, and write them to the folder that is named."""
+def _show(grades: "Sequence[Grade]", families: "Mapping[str, str]", options: RepairOptions) -> None:
+    """Print the grades and scores, and write them to the folder that is named."""
     import msgspec
 
     from evaluation.repair.grading import OUTCOMES
+    from evaluation.repair.scoring import ROW, score_repairs
     from runner.files.atomic import write_text
 
-    document = {"schema": 1, "grades": msgspec.to_builtins(grades)}
+    scores = score_repairs(grades, families)
+    document = {
+        "schema": 1,
+        "grades": msgspec.to_builtins(grades),
+        "scores": msgspec.to_builtins(scores),
+    }
     # A file of mere mistakes overwrites no grades.
     if options.out is not None and grades:
         write_text(options.out / GRADES, json.dumps(document, indent=1) + "\n")
@@ -217,10 +224,14 @@ def _show(grades: "Sequence[Grade]", options: RepairOptions) -> None:
     show_table([HEADING, *map(_row, grades)])
     counts = Counter(item.outcome for item in grades)
     print(", ".join(f"{counts[name]} {name}" for name in OUTCOMES if counts[name]) or "no patch")
+    if scores:
+        lines = [tuple(column(score) for column in ROW.values()) for score in scores]
+        show_table([tuple(ROW), *lines])
 
 
 def _row(item: "Grade") -> tuple[str, ...]:
     site = {True: "yes", False: "no", None: "-"}[item.at_site]
     seeds = f"{len(item.held)}/{len(item.seeds)}" if item.seeds else "-"
+    same = f"{len(item.same)}/{len(item.seeds)}" if item.seeds else "-"
     lines = f"{item.changed} ({item.real})"
-    return (item.id, item.case, item.model, item.outcome, seeds, lines, site, item.reason)
+    return (item.id, item.case, item.model, item.outcome, seeds, same, lines, site, item.reason)

@@ -1,0 +1,45 @@
+"""Does a patched program record the numbers of the fixed twin? Pure functions."""
+
+import math
+from collections.abc import Collection
+
+from runner.field_types import Record
+from runner.files.atomic import finite
+from runner.results.record import RunRecord
+
+# How near to the fixed twin's numbers those of a patched program have to be.
+NEAR = 1e-3
+
+
+def first_difference(
+    patched: RunRecord, fixed: RunRecord, volatile: Collection[str] = ()
+) -> str | None:
+    """What differs first, in words: the number of records, or a metric that is not volatile. None
+    where all numbers are alike to a thousandth.
+    """
+    if len(patched.metrics) != len(fixed.metrics):
+        return f"it has {len(patched.metrics)} records, the fixed one {len(fixed.metrics)}"
+    for measured, wanted in zip(patched.metrics, fixed.metrics, strict=True):
+        name = _different_metric(measured, wanted, volatile)
+        if name:
+            return f"{name} is {measured.get(name)}, and {wanted.get(name)} in the fixed program"
+    return None
+
+
+def _different_metric(measured: Record, wanted: Record, volatile: Collection[str]) -> str | None:
+    names = dict.fromkeys([*wanted, *measured])
+    for name in names:
+        if name not in volatile and not _is_alike(measured.get(name), wanted.get(name)):
+            return name
+    return None
+
+
+def _is_alike(measured: object, wanted: object) -> bool:
+    # NaN and infinities become words, which equal themselves.
+    number, twin = finite(measured), finite(wanted)
+    if isinstance(number, int | float) and isinstance(twin, int | float):
+        return math.isclose(number, twin, rel_tol=NEAR, abs_tol=NEAR)
+    if isinstance(number, list) and isinstance(twin, list):
+        pairs = zip(number, twin, strict=False)
+        return len(number) == len(twin) and all(_is_alike(*pair) for pair in pairs)
+    return bool(number == twin)
