@@ -139,6 +139,8 @@ def _isolation(arguments: "dict[str, str]", report: int) -> "Callable[[], None]"
                 if status is not None:
                     _end_as(status)
             modules["privileges"].drop_capabilities()
+            if arguments.get("network") == "no":
+                modules["privileges"].refuse_other_networks()
             if "landlock" in modules:
                 _keep_by_landlock(modules, readable, writable)
             if "namespaces" not in modules:
