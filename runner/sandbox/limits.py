@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from runner.files.trees import remove_tree
+from runner.files.trees import remove_own_tree
 from runner.sandbox.access import Access
 
 # Where a program in namespaces finds the link to its temporary folder.
@@ -124,7 +124,7 @@ def own_folder(
     try:
         yield folder, {**env, "HOME": f"{folder.name}/home", "TMPDIR": folder.name}
     finally:
-        remove_tree(path)
+        remove_own_tree(path)
         if note and not path.exists():
             note.unlink(missing_ok=True)
 
