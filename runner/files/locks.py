@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from runner.files.trees import remove_tree
+from runner.files.trees import is_own, remove_own_tree, remove_tree
 
 PREFIX, LOCK = ".unfinished-", ".lock"
 # How the temporary folders begin in which programs work.
@@ -97,20 +97,28 @@ class Scratch(TemporaryFolder):
 
 
 def sweep(root: Path, prefix: str = PREFIX) -> None:
-    """Remove the temporary folders in `root` whose owners have ended; those of other users cannot
-    be told.
+    """Remove the temporary folders in `root` whose owners have ended.
+
+    Those of other users stay: who may change a folder while it is removed could put a link to
+    files of this user in there.
     """
     for lock in root.glob(f"{prefix}*{LOCK}"):
         try:
             file = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
         except OSError:  # its owner has just removed it
             continue
+        if not is_own(lock):
+            os.close(file)
+            continue
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(file)
         else:
-            _remove(lock.with_suffix(""), file)
+            path = lock.with_suffix("")
+            # Among temporary files anybody can make a folder of that name once this user's is gone.
+            end = _remove if is_own(path) else _unlock
+            end(path, file)
 
 
 def _make(root: Path, prefix: str) -> tuple[Path, int]:
@@ -132,8 +140,12 @@ def _make(root: Path, prefix: str) -> tuple[Path, int]:
 def _remove(path: Path, lock: int) -> None:
     for note in path.glob("*"):
         if NOTE.fullmatch(note.name):
-            remove_tree(path.with_name(note.name))
+            remove_own_tree(path.with_name(note.name))
     remove_tree(path)
+    _unlock(path, lock)
+
+
+def _unlock(path: Path, lock: int) -> None:
     # The results folder may have become read-only; the lock that stays is swept later.
     with suppress(OSError):
         path.with_name(path.name + LOCK).unlink(missing_ok=True)

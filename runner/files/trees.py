@@ -29,6 +29,22 @@ def remove_tree(folder: Path) -> None:
             folder.rmdir()
 
 
+def remove_own_tree(folder: Path) -> None:
+    """Remove a folder like `remove_tree`, but for one that belongs to another user."""
+    if is_own(folder):
+        remove_tree(folder)
+
+
+def is_own(path: Path) -> bool:
+    """Whether there is something at a path, and it belongs to this user, or to who owns the folder
+    around it: on some file systems all belongs to one user, whoever made it.
+    """
+    try:
+        return path.lstat().st_uid in (os.geteuid(), path.parent.stat().st_uid)
+    except OSError:
+        return False
+
+
 def _flatten(folder: Path) -> None:
     """Empty a folder: folders two levels below it move up by one level, until none is left.
 

@@ -38,7 +38,8 @@ UNPRINTABLE = re.compile(
 SURROGATE, ESCAPED = re.compile("[\ud800-\udfff]"), b"\\u"
 TO_ESCAPE = re.compile(f"{UNPRINTABLE.pattern}|{SURROGATE.pattern}")
 FOLDERS = re.compile(r"(?<![\w.])(/[^\s/'\"]+)+/")
-LARGE = re.compile(rb"\d{300}|[eE][+-]?\d{3}")
+# Any number above the largest float has so many digits, or such an exponent.
+LARGE = re.compile(rb"\d{200}|[eE][+-]?\d{3}")
 
 
 class UnsafeError(TrainbugsError):

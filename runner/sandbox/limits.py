@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from runner.files.trees import remove_tree
+from runner.files.trees import remove_own_tree
 from runner.sandbox.access import Access
 
 # Where a program in namespaces finds the link to its temporary folder.
@@ -49,6 +49,15 @@ class Limits:
     def in_namespaces(self) -> bool:
         """Whether the program sees only the folders that it is shown."""
         return self.access is not None and "namespaces" in self.access.isolation
+
+    @property
+    def shows_short(self) -> bool:
+        """Whether the program sees the machine's own folder SHORT: a link made there would stay."""
+        if self.access is None:
+            return True
+        short = Path(SHORT).resolve()
+        is_read = not {Path("/"), short}.isdisjoint(self.access.read)
+        return is_read and short not in self.access.hidden
 
     def words(self) -> Iterator[str]:
         """The limits as arguments of supervisor.py, NAME=VALUE."""
@@ -105,7 +114,8 @@ def own_folder(
 
     It is not in the working directory: the paths of sockets in TMPDIR (of torch.multiprocessing,
     say) have to be short. In namespaces a link makes them so, and the folder itself lies in the
-    program's room: one mount holds both, so that files can be renamed from one into the other.
+    program's room: one mount holds both, so that files can be renamed from one into the other. A
+    program that sees all temporary files knows the folder by its own name.
 
     supervisor.py makes it and removes it; it is removed here only if the supervisor was killed.
     Where this process was killed too, or the disk was read-only by then, the note tells the next
@@ -117,14 +127,15 @@ def own_folder(
     name = f"tb-{os.urandom(4).hex()}"
     inside = limits.room if limits.in_namespaces else None
     path = (inside or Path(tempfile.gettempdir())) / name
-    folder = OwnFolder(path, f"{SHORT}/{name}" if inside else str(path))
+    is_short = inside is not None and not limits.shows_short
+    folder = OwnFolder(path, f"{SHORT}/{name}" if is_short else str(path))
     note = limits.scratch / name if limits.scratch and not inside else None
     if note:
         note.touch()
     try:
         yield folder, {**env, "HOME": f"{folder.name}/home", "TMPDIR": folder.name}
     finally:
-        remove_tree(path)
+        remove_own_tree(path)
         if note and not path.exists():
             note.unlink(missing_ok=True)
 

@@ -16,12 +16,14 @@ MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
 # Flags that a mount has to keep in a user namespace, by their names in /proc/self/mountinfo.
 KEPT_OPTIONS = {"nosuid": MS_NOSUID, "noexec": MS_NOEXEC}
 MNT_DETACH, PIVOT_ROOT = 2, {"x86_64": 155}.get(os.uname().machine, 41)
+KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250}.get(os.uname().machine, 219), 1
 PR_SET_PDEATHSIG = 1
 OUTSIDE = "/.outside"
 # Each program has its own: shared memory in which the next one finds nothing, and terminals that
 # are nobody's.
 SHARED_MEMORY, TERMINALS, MULTIPLEXER = "/dev/shm", "/dev/pts", "/dev/ptmx"
-PROCESSES = "/proc"
+OWN = (SHARED_MEMORY, TERMINALS)
+PROCESSES, DEVICES = "/proc", "/dev/"
 LIBC = ctypes.CDLL(None, use_errno=True)
 # How the kernel writes what would end a field.
 ESCAPES = ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\"))
@@ -49,6 +51,7 @@ def restrict(
     shown = {os.path.realpath(path) for path in readable if path} - writable_paths
     empty = {os.path.realpath(path) for path in hidden if path}
     _unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC)
+    _leave_session_keyring()
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     ours, theirs = os.pipe()
     # The kernel treats the first process specially: most signals do not reach it, and with it all
@@ -80,6 +83,15 @@ def _unshare(flags: int) -> None:
     for name, text in maps.items():
         with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
             file.write(text)
+
+
+def _leave_session_keyring() -> None:
+    """Take a new session keyring: no namespace parts from the old one, in which secrets of the user
+    lie, and a program could leave a key for the next one.
+
+    A kernel without keys, or that refuses these calls, gives the program none either.
+    """
+    LIBC.syscall(KEYCTL, JOIN_SESSION_KEYRING, None)
 
 
 def _enter_root(
@@ -206,6 +218,9 @@ def _copy_links(folder: str) -> None:
 def _protect(write: set[str]) -> None:
     """Make everything read-only, and without devices, but what lies below `write`, and the folders
     of processes.
+
+    Devices can be written in a read-only mount as well. Their modes and times cannot be changed
+    there: these would stay for the next program, and for everybody.
     """
     with open("/proc/self/mountinfo", "rb") as file:  # noqa: PTH123
         mounts = [line.split()[4:6] for line in file]
@@ -213,17 +228,22 @@ def _protect(write: set[str]) -> None:
         for written, character in ESCAPES:
             escaped = escaped.replace(written, character)
         path = os.fsdecode(escaped)
-        if path == PROCESSES:
-            continue
-        if not any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in write):
-            flags = sum(KEPT_OPTIONS.get(option, 0) for option in options.decode().split(","))
+        flags = sum(KEPT_OPTIONS.get(option, 0) for option in options.decode().split(","))
+        is_written = any(_lies_in(path, folder) for folder in write)
+        is_device = path.startswith(DEVICES) and not any(_lies_in(path, own) for own in OWN)
+        if path != PROCESSES and (is_device or not is_written):
+            flags |= 0 if is_written else MS_NODEV
             try:
-                _mount(None, path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NODEV | flags)
+                _mount(None, path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | flags)
             except OSError as error:
                 # What cannot be reached now will not be reached by the program either, which has
                 # fewer rights.
                 if error.errno not in (errno.EACCES, errno.ENOENT):
                     raise
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _prctl(option: int, value: int) -> None:

@@ -13,6 +13,7 @@ FILTER_MODE = 2
 # Instructions of the kernel's filters: load a word, compare and jump, end.
 LOAD, EQUAL, AT_LEAST, END = 0x20, 0x15, 0x35, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | 1  # the error number is that of EPERM
+UNKNOWN_FAMILY = 0x00050000 | 97  # EAFNOSUPPORT
 # Where the data of a call lies: its number, its architecture, the low and the high word of each
 # argument.
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
@@ -32,6 +33,10 @@ PRIORITIES = {"setpriority": (141, 0), "ioprio_set": (251, 1)}
 # Keys of a user are the same for all of his processes.
 KEYRINGS = {"add_key": 248, "request_key": 249, "keyctl": 250}
 IOCTL = 16
+# Families of sockets that a network namespace keeps apart: AF_UNIX, AF_INET, AF_INET6, AF_NETLINK.
+SOCKET, APART = 41, (1, 2, 10, 16)
+# By it sockets are made without the call above.
+IO_URING_SETUP = 425
 # What types on the terminal of somebody else.
 TYPING = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C}
 Instruction = tuple[int, int, int, int]
@@ -59,22 +64,40 @@ def spare_other_processes() -> None:
     it, one program could make the runner fail, and so change another one's verdict. Nothing is done
     where the kernel has no filters, or on another architecture.
     """
+    _filter_calls(_blocks_of_other_processes())
+
+
+def refuse_other_networks() -> None:
+    """Refuse sockets of families that no network namespace keeps apart.
+
+    AF_VSOCK is one: a virtual machine reaches its host by it, without any network. Where the kernel
+    has no filters, or on another architecture, nothing is done.
+    """
+    inside: list[Instruction] = [(LOAD, 0, 0, _low(0))]
+    for family in APART:
+        inside += [(EQUAL, 0, 1, family), (END, 0, 0, ALLOW)]
+    inside.append((END, 0, 0, UNKNOWN_FAMILY))
+    _filter_calls([*_block(SOCKET, inside), *_block(IO_URING_SETUP, [(END, 0, 0, REFUSE)])])
+
+
+def _filter_calls(blocks: list[Instruction]) -> None:
+    """Have the kernel look at each call by these blocks; what they do not end is allowed."""
     if os.uname().machine != "x86_64":
         return
-    program = b"".join(struct.pack("=HBBI", *instruction) for instruction in _instructions())
+    # Another architecture has other numbers for the calls.
+    start = [(LOAD, 0, 0, ARCHITECTURE), (EQUAL, 1, 0, X86_64), (END, 0, 0, REFUSE)]
+    start += [(LOAD, 0, 0, NUMBER), (AT_LEAST, 0, 1, FIRST_X32), (END, 0, 0, REFUSE)]
+    instructions = [*start, *blocks, (END, 0, 0, ALLOW)]
+    program = b"".join(struct.pack("=HBBI", *instruction) for instruction in instructions)
     buffer = ctypes.create_string_buffer(program)
     length = len(program) // 8
     head = struct.pack("@HP", length, ctypes.addressof(buffer))
     LIBC.prctl(PR_SET_SECCOMP, ctypes.c_ulong(FILTER_MODE), ctypes.c_char_p(head), 0, 0)
 
 
-def _instructions() -> list[Instruction]:
-    """The filter: each block looks at one call, and goes on with the next block where it is another
-    one.
-    """
-    # Another architecture has other numbers for the calls.
-    program = [(LOAD, 0, 0, ARCHITECTURE), (EQUAL, 1, 0, X86_64), (END, 0, 0, REFUSE)]
-    program += [(LOAD, 0, 0, NUMBER), (AT_LEAST, 0, 1, FIRST_X32), (END, 0, 0, REFUSE)]
+def _blocks_of_other_processes() -> list[Instruction]:
+    """Each block looks at one call, and goes on with the next block where it is another one."""
+    program: list[Instruction] = []
     for number, argument in OTHER_PROCESS.values():
         program += _block(number, _refused_unless_zero(argument))
     for number, process in PRIORITIES.values():
@@ -84,8 +107,7 @@ def _instructions() -> list[Instruction]:
     typing: list[Instruction] = [(LOAD, 0, 0, _low(1))]
     for command in TYPING.values():
         typing += [(EQUAL, 0, 1, command), (END, 0, 0, REFUSE)]
-    program += _block(IOCTL, typing)
-    return [*program, (END, 0, 0, ALLOW)]
+    return [*program, *_block(IOCTL, typing)]
 
 
 def _block(number: int, inside: list[Instruction]) -> list[Instruction]:

@@ -138,7 +138,7 @@ def _isolation(arguments: "dict[str, str]", report: int) -> "Callable[[], None]"
                 status = modules["namespaces"].restrict(readable, writable, hidden, links, shared)
                 if status is not None:
                     _end_as(status)
-            modules["privileges"].drop_capabilities()
+            _give_up_privileges(modules["privileges"], arguments)
             if "landlock" in modules:
                 _keep_by_landlock(modules, readable, writable)
             if "namespaces" not in modules:
@@ -148,6 +148,12 @@ def _isolation(arguments: "dict[str, str]", report: int) -> "Callable[[], None]"
             os._exit(1)
 
     return isolate
+
+
+def _give_up_privileges(privileges: "Any", arguments: "dict[str, str]") -> None:
+    privileges.drop_capabilities()
+    if arguments.get("network") == "no":
+        privileges.refuse_other_networks()
 
 
 def _keep_by_landlock(modules: "dict[str, Any]", readable: list[str], writable: list[str]) -> None:

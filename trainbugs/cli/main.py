@@ -21,6 +21,8 @@ OPTIONAL = ("uv", "pandas", "matplotlib", "numpy")
 # How many new objects there are before Python looks for unused ones, and how many such looks before
 # it looks among older ones, and the oldest.
 GARBAGE_THRESHOLDS = (20_000, 20, 100)
+# How Python before 3.13 names a link that leads to itself.
+LINKS = "Symlink loop from "
 # What Python says where memory lacks for a thread, and the loader where it lacks for a library.
 LACK_OF_MEMORY = ("can't start new thread", "failed to map segment")
 
@@ -106,6 +108,10 @@ def _describe(error: Exception) -> str | None:
     """
     if isinstance(error, OSError):
         return _describe_file(error)
+    if str(error).startswith(LINKS):
+        return (
+            f"{str(error).removeprefix(LINKS)}: links lead in a circle; expected a file or folder"
+        )
     if isinstance(error, MemoryError) or any(words in str(error) for words in LACK_OF_MEMORY):
         return "there is not enough memory; see `ulimit -v`, and the limit of the batch job"
     return None

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ResultsError, UsageError
+from runner.files import untrusted
 from runner.files.untrusted import shown
 from trainbugs.inspect_tracks.prompts import repair_answer, review_answer
 
@@ -41,6 +42,8 @@ def _samples(path: Path) -> Iterator[tuple[str, Any, int]]:
             f"{shown(path)} is a log of inspect_ai: `pip install trainbugs[inspect]` reads it"
         ) from error
     try:
+        # inspect_ai waits for ever for a pipe that nobody writes to.
+        untrusted.open_plain(path).close()
         log = read_eval_log(str(path))
     except Exception as error:
         raise ResultsError(f"{shown(path)}: cannot be read as a log: {error}") from error

@@ -57,7 +57,8 @@ def review_answer(text: str) -> dict[str, Any] | None:
     """The JSON object of an answer; None where there is none."""
     for candidate in [*BLOCK.findall(text)[::-1], text]:
         try:
-            value = untrusted.parse_json(candidate.encode())
+            # Half a character, which a model may write, is refused there.
+            value = untrusted.parse_json(candidate.encode(errors="surrogatepass"))
         except untrusted.UnsafeError:
             continue
         if isinstance(value, dict):

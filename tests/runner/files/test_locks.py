@@ -128,3 +128,19 @@ def test_the_temporary_folder_of_a_program_goes_with_the_folder_that_notes_it(
     with own_folder({}, Limits(scratch=work.path)) as (folder, _):
         pass
     assert names(work.path) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="NOT RUN: only root makes files of other users")
+def test_what_another_user_has_put_among_temporary_files_stays(tmp_path):
+    # Whoever owns them could exchange a folder for a link while it is removed.
+    (tmp_path / f"{PREFIX}planted{LOCK}").touch()
+    (tmp_path / f"{PREFIX}planted").mkdir()
+    (tmp_path / f"{PREFIX}planted" / "tb-01234567").touch()
+    (tmp_path / "tb-01234567").mkdir()
+    (tmp_path / f"{PREFIX}taken{LOCK}").touch()
+    (tmp_path / f"{PREFIX}taken").mkdir()
+    for name in (f"{PREFIX}planted{LOCK}", f"{PREFIX}planted", f"{PREFIX}taken"):
+        os.chown(tmp_path / name, 65534, 65534)
+    TemporaryFolder(tmp_path, PREFIX).remove()
+    planted = [f"{PREFIX}planted", f"{PREFIX}planted{LOCK}", f"{PREFIX}taken"]
+    assert names(tmp_path) == [*planted, "tb-01234567"]

@@ -267,6 +267,7 @@ PLOT = {"x": "epoch", "panels": [{"label": "l", "lines": [{"label": "l", "metric
         ('{"a":' * 60 + "1" + "}" * 60, "nested more than 50 deep"),
         ('{"seeds": [' + "9" * 100_000 + "]}", "is too large a number"),
         ('{"seeds": [1e400]}', "'1e400' is too large a number"),
+        ('{"seeds": [' + "1" * 250 + "e99]}", "is too large a number"),
         ('{"timeout_s": -1e400}', "'-1e400' is too large a number"),
         ('{"timeout_s": Infinity}', "Infinity is no number"),
         ('{"timeout_s": -Infinity}', "-Infinity is no number"),

@@ -12,7 +12,7 @@ import pytest
 from support.paths import ROOT
 from support.processes import run, wait_until
 
-from runner.sandbox.access import closed_access, open_access, own_interpreter
+from runner.sandbox.access import closed_access, open_access, own_interpreter, reading_access
 from runner.sandbox.limits import Limits
 
 # Starts a process in a session of its own, which hears no signal.
@@ -180,3 +180,17 @@ def test_what_it_starts_may_do_so_in_namespaces(tmp_path, kept_by):
 def test_what_proc_says_of_the_system_cannot_be_changed(tmp_path, kept_by):
     assert confined(tmp_path, kept_by, WRITES_OF_THE_SYSTEM).returncode == 0
     assert (tmp_path / "stdout").read_text() == ""
+
+
+@pytest.mark.parametrize("kind", ["open", "closed", "reading"])
+def test_no_link_to_the_temporary_folder_stays_on_the_machine(tmp_path, kept_by, kind):
+    access = {
+        "open": open_access([tmp_path], own_interpreter(), kept_by),
+        "closed": closed_access([tmp_path], [*own_interpreter(), Path("/tmp")], kept_by),
+        "reading": reading_access([tmp_path], kept_by),
+    }[kind]
+    code = "import os; print(os.environ['TMPDIR']); open(os.environ['TMPDIR'] + '/x', 'w')"
+    done = run(tmp_path, code, limits=Limits(access=access, room=tmp_path))
+    assert done.returncode == 0
+    name = Path((tmp_path / "stdout").read_text().strip()).name
+    assert not os.path.lexists(f"/tmp/{name}")

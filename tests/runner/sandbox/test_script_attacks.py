@@ -3,6 +3,7 @@
 Some succeed where there is only Landlock; docs/isolation.md names them, and so does OPEN.
 """
 
+import ctypes
 import json
 import os
 import socket
@@ -24,6 +25,8 @@ HEAD = """
 import ctypes, fcntl, json, os, resource, socket, stat, sys, tempfile
 from pathlib import Path
 LIBC, CORE = ctypes.CDLL(None, use_errno=True), resource.RLIMIT_CORE
+DEVICE = "/dev/full"
+TIMES = os.stat(DEVICE)
 
 def syscall(*arguments):
     result = LIBC.syscall(*arguments)
@@ -56,6 +59,8 @@ ATTACKS = {
     "the modes of a result": "os.chmod(RESULT, 0o644)",
     "the times of a result": "os.utime(RESULT)",
     "an attribute of a result": "os.setxattr(RESULT, 'user.x', b'1')",
+    "the times of a device": "os.utime(DEVICE, ns=(TIMES.st_atime_ns, TIMES.st_mtime_ns))",
+    "the modes of a device": "os.chmod(DEVICE, stat.S_IMODE(TIMES.st_mode))",
     "the status of the runner": "Path(f'/proc/{RUNNER}/status').read_text()",
     "a service's socket": "socket.socket(socket.AF_UNIX).connect(SERVICE)",
     "a service's socket without a path": "socket.socket(socket.AF_UNIX).connect('\\0' + NAMELESS)",
@@ -65,6 +70,7 @@ STRONG_ONLY = {
     "the size of a file of the "
     "catalogue", "the modes of a result", "the times of a result", "an attribute of a result",
     "the status of the runner", "a service's socket",
+    "the times of a device", "the modes of a device",
 }  # fmt: skip
 # What each kind leaves open. Landlock knows sockets without a path since Linux 6.12.
 NAMELESS = {"a service's socket without a path"}
@@ -155,7 +161,11 @@ def search(ring):
 """
 
 
-def test_note_of_one_run_is_not_there_in_the_next(toy, kept_by):
+@pytest.mark.parametrize("has_session", [False, True])
+def test_note_of_one_run_is_not_there_in_the_next(toy, kept_by, has_session):
+    if has_session:
+        # As after a login: a new session keyring, which programs inherit.
+        ctypes.CDLL(None).syscall(250, 1, None)
     if "namespaces" not in kept_by:
         pytest.skip("Landlock keeps no memory apart; docs/isolation.md says so")
     for number in range(2):

@@ -19,6 +19,7 @@ from support.toy import toy_config
 
 from runner.errors import ProcessError, UsageError
 from runner.sandbox import env, limits, process, supervisor
+from runner.sandbox.access import open_access, own_interpreter
 from runner.sandbox.limits import Limits, OwnFolder, command
 
 # A program whose relatives are hard to kill: it prints the numbers of all, then waits. One of them
@@ -298,6 +299,27 @@ def test_without_network_nothing_outside_is_reached(tmp_path):
         assert (tmp_path / "stdout").read_text() == "Connection refused\nNetwork is unreachable\n"
         run(tmp_path, code.replace("('192.0.2.1', 80)", ""), limits=Limits())
         assert (tmp_path / "stdout").read_text() == "reached\n"
+
+
+@NO_NETWORK
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="NOT RUN: filters are for x86_64")
+def test_without_network_no_socket_leads_around_the_namespace(tmp_path, kept_by):
+    code = """
+import asyncio, ctypes, socket
+for family in (socket.AF_UNIX, socket.AF_INET, socket.AF_NETLINK):
+    socket.socket(family, socket.SOCK_DGRAM).close()
+asyncio.run(asyncio.sleep(0))
+for family in (socket.AF_VSOCK, socket.AF_ALG):
+    try:
+        socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        print(error.strerror)
+print(ctypes.CDLL(None).syscall(425, 8, ctypes.create_string_buffer(200)))
+"""
+    access = open_access([tmp_path], own_interpreter(), kept_by)
+    run(tmp_path, code, limits=Limits(network=False, access=access))
+    refused = "Address family not supported by protocol"
+    assert (tmp_path / "stdout").read_text().splitlines() == [refused, refused, "-1"]
 
 
 @NO_NETWORK

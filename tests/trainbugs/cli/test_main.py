@@ -751,6 +751,26 @@ def test_a_working_directory_that_was_removed(toy, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [["export", "--out"], ["site", "--out"], ["submit", "--check"], ["review", "import"]],
+)
+def test_links_that_lead_in_a_circle_are_one_line(tmp_path, words):
+    circle = tmp_path / "circle"
+    circle.symlink_to(circle)
+    key = ["--key", str(circle)] if words[0] == "review" else []
+    program = "import sys; from trainbugs.cli.main import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words, str(circle), *key],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert str(circle) in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     "error, words",
     [
         (

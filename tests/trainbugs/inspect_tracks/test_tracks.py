@@ -150,3 +150,16 @@ def test_the_last_object_of_an_answer_counts(text, answer):
 def test_the_longest_block_is_the_program():
     assert repair_answer("```python\npass\n```\n```py\nimport torch\n```") == "import torch\n"
     assert repair_answer("none") is None
+
+
+def test_half_a_character_in_an_answer_is_no_answer():
+    assert review_answer('{"suspicion": "\ud800"}') is None
+
+
+def test_pipe_in_the_place_of_a_log_is_one_line(cli, exported, tmp_path):
+    log = tmp_path / "waits.eval"
+    os.mkfifo(log)
+    key = str(exported / "review" / "key.json")
+    status, out, err = cli("review", "import", str(log), "--key", key)
+    assert (status, out) == (2, "")
+    assert err == f"trainbugs: {log}: cannot be read as a log: is no plain file\n"
