@@ -160,7 +160,7 @@ def test_the_page_has_the_cases_that_are_unsteady(benchmark):
     studied = len(benchmark.studied(Catalog(ROOT)))
     words = " ".join(page.split())
     assert (
-        f"So far {len(cases)} of {studied} cases were asked, and {len(unsteady)} of these break"
+        f"So far {len(cases)} of {studied} cases were run, and {len(unsteady)} of these break"
         in words
     )
     shown = {}
