@@ -7,7 +7,8 @@ FIXED, and the fixed twin, which has to be FIXED; with `--templates` also what t
 makes of it, by the sanitizer's records that the options of template_repairer.py name. It writes
 benchmarks/repairs.csv after each case. Rows that are there are kept while the two scripts of their
 case stay as they are: it may be stopped, and goes on. All cases take hours, as each runs on its own
-seeds and on two that are drawn; finished runs are kept in FOLDER.
+seeds and on two that are drawn; finished runs are kept in FOLDER. Cases are in the order of their
+environments, and an environment that was built is removed after the last of its cases.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 import sanitizer_answers
+from further_seeds import by_environment, environment_of
 from template_repairer import MODEL as TEMPLATES
 from template_repairer import patches as template_patches
 
@@ -108,6 +110,12 @@ def grade_cases(
     return [row for row in rows.values() if row.case in names]
 
 
+def chosen(catalog: Catalog, cases: Sequence[str]) -> list[Target]:
+    """The cases of the repair track with these names, or all, ordered by environment."""
+    targets = [target for target in repairable(catalog)[0] if not cases or target.case.id in cases]
+    return sorted(targets, key=lambda target: (environment_of(target), target.case.id))
+
+
 def patches_for(target: Target, options: argparse.Namespace) -> list[Patch]:
     """The patches of a case."""
     scripts = {
@@ -184,14 +192,18 @@ def main() -> int:
     sanitizer_answers.add_sources(parser)
     options = parser.parse_args()
     catalog = Catalog(ROOT)
-    targets = [
-        target
-        for target in repairable(catalog)[0]
-        if not options.cases or target.case.id in options.cases
-    ]
+    targets = chosen(catalog, options.cases)
     session = Session(catalog, Options(jobs=options.jobs, results=options.runs), on_stderr())
+    rows: list[Row] = []
+
+    def grade_case(target: Target) -> None:
+        graded = grade_cases(session, [target], options.table, options)
+        for row in graded:
+            print(f"{row.case}: {row.patch} is {row.outcome}", flush=True)
+        rows.extend(graded)
+
     try:
-        rows = grade_cases(session, targets, options.table, options)
+        by_environment(targets, grade_case)
     except TrainbugsError as error:
         print(error, file=sys.stderr)
         return 2
