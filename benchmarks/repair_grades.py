@@ -5,18 +5,20 @@
 For each case of the repair track it grades the unchanged program (`noop`), which has to be NOT
 FIXED, and the fixed twin, which has to be FIXED; with `--templates` also what the template repairer
 makes of it, by the sanitizer's records that the options of template_repairer.py name. It writes
-benchmarks/repairs.csv after each case. Rows that are there are kept while the two scripts of their
+benchmarks/repairs.csv after each case, and the scores in benchmarks/repairs.json. Rows that are there are kept while the two scripts of their
 case stay as they are: it may be stopped, and goes on. All cases take hours, as each runs on its own
 seeds and on two that are drawn; finished runs are kept in FOLDER. Cases are in the order of their
 environments, and an environment that was built is removed after the last of its cases.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
+import msgspec
 import sanitizer_answers
 from further_seeds import by_environment, environment_of
 from template_repairer import MODEL as TEMPLATES
@@ -31,8 +33,10 @@ from evaluation.repair.tasks import repairable
 from evaluation.running.perturbation import read_texts
 from runner.bugs.bug import Target
 from runner.bugs.catalog import Catalog
+from runner.bugs.catalogue_version import CATALOGUE_VERSION
 from runner.environments import spec
 from runner.errors import TrainbugsError
+from runner.files.atomic import write_text
 from runner.files.row_tables import read_rows, write_rows
 from runner.progress.lines import on_stderr
 from runner.session.options import Options
@@ -40,6 +44,7 @@ from runner.session.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = Path(__file__).with_name("repairs.csv")
+SCORES = ".json"
 NOOP, FIXED_TWIN = "noop", "fixed twin"
 EXPECTED = {NOOP: "NOT FIXED", FIXED_TWIN: "FIXED"}
 AT_SITE = {True: "yes", False: "no", None: "-"}
@@ -108,6 +113,19 @@ def grade_cases(
         write_table(table, rows.values())
     names = {target.case.id for target in targets}
     return [row for row in rows.values() if row.case in names]
+
+
+def write_scores(table: Path, catalog: Catalog) -> list[RepairScore]:
+    """Write the scores of a table beside it; returns them. Raises OSError."""
+    found = scores(read_table(table), catalog)
+    document = {
+        "schema": 1,
+        "catalogue": CATALOGUE_VERSION,
+        "cases": len(repairable(catalog)[0]),
+        "scores": msgspec.to_builtins(found),
+    }
+    write_text(table.with_suffix(SCORES), json.dumps(document, indent=1) + "\n")
+    return found
 
 
 def chosen(catalog: Catalog, cases: Sequence[str]) -> list[Target]:
@@ -201,13 +219,14 @@ def main() -> int:
         for row in graded:
             print(f"{row.case}: {row.patch} is {row.outcome}", flush=True)
         rows.extend(graded)
+        write_scores(options.table, catalog)
 
     try:
         by_environment(targets, grade_case)
     except TrainbugsError as error:
         print(error, file=sys.stderr)
         return 2
-    for score in scores(read_table(options.table), catalog):
+    for score in write_scores(options.table, catalog):
         print("  ".join(f"{name} {column(score)}" for name, column in ROW.items()))
     lines = surprises(rows)
     print("\n".join([*lines, f"{len(rows)} grades, {len(lines)} of them wrong"]))

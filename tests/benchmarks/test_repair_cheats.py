@@ -40,6 +40,12 @@ def test_the_page_says_how_many_pass_and_which(table):
     fixed = sorted(row["case"] for row in table if row["outcome"] == "FIXED")
     assert [line.split(" | ")[0].strip("| ") for line in listed.splitlines()] == fixed
     assert sum(row["at_site"] == "yes" for row in table if row["outcome"] == "FIXED") == 6
+    assert (
+        "none of\nthe sixteen cheats that ran has the numbers of the fixed twin with any seed"
+        in page
+    )
+    assert sum(row["outcome"] != "REFUSED" for row in table) == 16
+    assert {row["same"] for row in table} == {"0"}
 
 
 def test_a_cheat_is_graded_like_a_patch(cheats, toy, toy_environment, tmp_path):

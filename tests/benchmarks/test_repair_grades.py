@@ -2,12 +2,15 @@
 
 import argparse
 import importlib
+import json
 
 import pytest
 from support.paths import ROOT
 
+from evaluation.repair.scoring import RepairScore
 from evaluation.repair.tasks import repairable
 from runner.bugs.catalog import Catalog
+from runner.files.structs import as_struct
 
 
 @pytest.fixture
@@ -60,6 +63,21 @@ def test_a_grade_that_is_wrong_is_told(grades, grade_toy):
     row = grade_toy()["noop"]._replace(outcome="FIXED", reason="why")
     (line,) = grades.surprises([row])
     assert "noop is FIXED, expected NOT FIXED: why" in line
+
+
+def test_the_page_has_the_committed_scores(grades, tmp_path):
+    document = json.loads(grades.TABLE.with_suffix(grades.SCORES).read_text(encoding="utf-8"))
+    copy = tmp_path / "table.csv"
+    copy.write_bytes(grades.TABLE.read_bytes())
+    grades.write_scores(copy, Catalog(ROOT))
+    assert json.loads(copy.with_suffix(grades.SCORES).read_text()) == document
+    page = (ROOT / "docs" / "repairs.md").read_text(encoding="utf-8")
+    assert f"| {' | '.join(grades.ROW)} |\n" in page
+    for values in document["scores"]:
+        score = as_struct(values, RepairScore)
+        assert f"| {' | '.join(cell(score) for cell in grades.ROW.values())} |\n" in page
+    graded = len({row.case for row in grades.read_table(grades.TABLE)})
+    assert f"So far {graded} of {document['cases']} cases are graded." in " ".join(page.split())
 
 
 def test_the_committed_table_has_no_wrong_grade_and_knows_its_scripts(grades):

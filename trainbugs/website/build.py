@@ -17,7 +17,7 @@ from runner.files import untrusted
 from runner.results.revision import find_revision
 from trainbugs.descriptions import harm_rows
 from trainbugs.release.about import about, bibtex
-from trainbugs.website import index, leaderboard
+from trainbugs.website import index, leaderboard, tracks
 from trainbugs.website.bug import BugPart, commands, read
 from trainbugs.website.downloads import Download, dataset, downloads
 from trainbugs.website.evaluations import Evaluation, evaluation
@@ -119,6 +119,7 @@ class _Builder:
         self._add_docs()
         self._add_downloads(offered)
         self._add_leaderboard()
+        self._add_tracks()
         self._add_files()
         for part in self.parts:
             self.website.problems += part.problems
@@ -255,6 +256,16 @@ class _Builder:
                 self._page(page.place, page.template, section, title=page.title, **page.values)
         except TrainbugsError as error:
             self.website.problems.append(str(error))
+
+    def _add_tracks(self) -> None:
+        tables: dict[str, tracks.TrackTable | None] = {"reviews": None, "repairs": None}
+        for name, read_scores in (("reviews", tracks.reviews), ("repairs", tracks.repairs)):
+            try:
+                tables[name] = read_scores(self.root)
+            except TrainbugsError as error:
+                self.website.problems.append(f"benchmarks/{name}.json: {error}")
+        title = "Reviews and repairs"
+        self._page("tracks.html", "tracks.html", "leaderboard.html", title=title, **tables)
 
     def _add_studies(self) -> list[Summary]:
         summaries = []
