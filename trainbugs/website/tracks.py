@@ -40,12 +40,14 @@ class RepairScores(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class TrackTable:
-    """Scores as columns of words; `source` is the file that they come from."""
+    """Scores as columns of words; `source` is the file that they come from, `about` says what they
+    are about.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     source: str
-    catalogue: int
+    about: str
 
 
 def reviews(root: Path) -> TrackTable | None:
@@ -53,7 +55,8 @@ def reviews(root: Path) -> TrackTable | None:
     if not (root / REVIEWS).is_file():
         return None
     read = as_struct(untrusted.read_json(root / REVIEWS, MAX_BYTES, root), ReviewScores)
-    return _table(REVIEW_ROW, read.scores, REVIEWS, read.catalogue)
+    about = f"version {read.catalogue} of the catalogue"
+    return _table(REVIEW_ROW, read.scores, REVIEWS, about)
 
 
 def repairs(root: Path) -> TrackTable | None:
@@ -61,14 +64,16 @@ def repairs(root: Path) -> TrackTable | None:
     if not (root / REPAIRS).is_file():
         return None
     read = as_struct(untrusted.read_json(root / REPAIRS, MAX_BYTES, root), RepairScores)
-    return _table(REPAIR_ROW, read.scores, REPAIRS, read.catalogue)
+    graded = max((score.tasks for score in read.scores), default=0)
+    about = f"{graded} of {read.cases} cases in version {read.catalogue} of the catalogue"
+    return _table(REPAIR_ROW, read.scores, REPAIRS, about)
 
 
 def _table(
-    row: Mapping[str, Callable[[S], str]], scores: Sequence[S], source: str, catalogue: int
+    row: Mapping[str, Callable[[S], str]], scores: Sequence[S], source: str, about: str
 ) -> TrackTable:
     """A column that says nothing of any row is left out."""
     cells = {name: [column(score) for score in scores] for name, column in row.items()}
     shown = {name: texts for name, texts in cells.items() if {*texts} != {UNKNOWN}}
     rows = tuple(zip(*shown.values(), strict=True))
-    return TrackTable(tuple(shown), rows, source, catalogue)
+    return TrackTable(tuple(shown), rows, source, about)

@@ -30,7 +30,7 @@ WIDTHS = {"phone": 360, "tablet": 768, "desktop": 1280}
 PAGES = (
     "index.html", "bugs/SO-60335387.html", "bugs/PyTorch-115607.html", "leaderboard.html", "matrix.html", "rules.html",
     "detectors/trainproof.html", "studies.html",
-    "studies/PyTorch-115607-gaps.html", "docs/index.html", "docs/detectors.html", "downloads.html",
+    "studies/PyTorch-115607-gaps.html", "tracks.html", "docs/index.html", "docs/detectors.html", "downloads.html",
 )  # fmt: skip
 MAX_BYTES = 500_000
 EVIDENCE = "TRAINBUGS_SITE_EVIDENCE"

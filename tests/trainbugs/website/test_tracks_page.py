@@ -41,7 +41,7 @@ def test_the_page_has_the_scores_of_repairs(toy, repairs_file):
     assert ">2/4 [0.10, 0.90]<" in page
     assert ">1/4 [0.00, 0.80]<" in page
     assert "&lt;b&gt;agent" in page
-    assert "version 7 of the catalogue" in page
+    assert "about 4 of 4 cases in version 7 of the catalogue" in page
     assert f'href="files/{tracks.REPAIRS}"' in page
     assert f"files/{tracks.REPAIRS}" in site.files
     assert "There are no scores of reviewers." in page
