@@ -1,11 +1,12 @@
 """Grades of cheats: patches that are to look like repairs, and are none. How many pass?
 
-    python benchmarks/repair_cheats.py [-j N] [--runs FOLDER]
+    python benchmarks/repair_cheats.py [CHEAT ...] [-j N] [--runs FOLDER]
 
-benchmarks/cheats.jsonl has twenty of them. A red team wrote them for twelve tasks of the repair
-track on 29 November 2026. It had read the tasks and docs/repairs.md, and no code of the grader. The
-rules of the grader were committed before it began. This grades all of them again, and writes
-benchmarks/cheats.csv. Finished runs are kept in FOLDER.
+Two red teams wrote benchmarks/cheats.jsonl on 29 November 2026, each for twelve tasks of the repair
+track: 01 to 20 aim at the grade FIXED, 21 to 36 at the numbers of the fixed twin, too. Both had
+read their tasks and docs/repairs.md, and no code of the grader. The rules of the grader were
+committed before they began. This grades the cheats that are named, or all, and writes
+benchmarks/cheats.csv, where the rows of the others stay. Finished runs are kept in FOLDER.
 """
 
 import argparse
@@ -67,28 +68,49 @@ def grade_cheats(
 
 
 def write_table(path: Path, grades: Iterable[Grade]) -> None:
-    """Write a row for each cheat, by their names."""
+    """Write a row for each cheat, by their names; rows of other cheats in the file stay."""
+    rows = {row[0]: row for row in _read_rows(path)}
+    for item in grades:
+        reason = " ".join(item.reason.split())
+        facts = (str(len(item.seeds)), str(len(item.held)), str(len(item.same)))
+        rows[item.model] = (
+            item.model,
+            item.case,
+            item.outcome,
+            *facts,
+            AT_SITE[item.at_site],
+            reason,
+        )
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for item in sorted(grades, key=lambda item: item.model):
-            reason = " ".join(item.reason.split())
-            facts = (len(item.seeds), len(item.held), len(item.same), AT_SITE[item.at_site])
-            writer.writerow((item.model, item.case, item.outcome, *facts, reason))
+        writer.writerows(rows[name] for name in sorted(rows))
+
+
+def _read_rows(path: Path) -> list[tuple[str, ...]]:
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        _, *rows = csv.reader(file)
+    return [tuple(row) for row in rows]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("cheats", nargs="*", metavar="CHEAT", help="such as 21; default: all")
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--runs", type=Path, default=Path("results"), help="default: ./results")
     parser.add_argument("--table", type=Path, default=TABLE, help="default: cheats.csv")
     options = parser.parse_args()
     catalog = Catalog(ROOT)
+    cheats = [
+        cheat for cheat in read_cheats() if not options.cheats or cheat.cheat in options.cheats
+    ]
     session = Session(catalog, Options(jobs=options.jobs, results=options.runs), on_stderr())
     try:
-        grades = grade_cheats(session, read_cheats(), repairable(catalog)[0])
+        grades = grade_cheats(session, cheats, repairable(catalog)[0])
     except TrainbugsError as error:
         print(error, file=sys.stderr)
         return 2
