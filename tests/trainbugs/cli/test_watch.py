@@ -258,6 +258,8 @@ def test_list(watch):
         (["--json", "no/o.json", "train.py"], "--json no/o.json: expected the name of a file"),
         (["--sarif", "no/o.sarif", "train.py"], "--sarif no/o.sarif: expected the name of a file"),
         (["--json", "bin", "train.py"], "--json bin: expected the name of a file"),
+        (["--json", "o", "--sarif", "./o", "train.py"], "--json and --sarif name one file, o"),
+        (["--json", "train.py", "train.py"], "--json names the script, train.py"),
         (["--python", "nowhere", "train.py"], "nowhere: cannot be started"),
         (
             ["--python", "/bin/ls", "train.py"],
@@ -271,6 +273,14 @@ def test_what_cannot_be_done_is_said_before_anything_runs(watch, fake, words, pr
     assert (status, out) == (2, "")
     assert problem in err
     assert err.count("\n") == 1
+    assert not (fake.path.parent / "called.json").exists()
+
+
+def test_a_pipe_is_replaced_by_no_report(watch, fake, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    status, _, err = watch("--junit", "pipe", "train.py")
+    assert status == 2
+    assert "--junit pipe: expected the name of a file" in err
     assert not (fake.path.parent / "called.json").exists()
 
 
