@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from urllib.parse import unquote_to_bytes
+from xml.etree import ElementTree
 
 import pytest
 from support.paths import ROOT
@@ -207,6 +209,45 @@ def test_the_first_rank_of_each_machine_writes_the_files(watch, fake, tmp_path, 
 def test_half_a_report_is_none(watch, fake):
     (fake.path.parent / "report.json").write_text('{"alarms": [')
     assert MISSING in watch("train.py")[2]
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", "[]", "null", '{"alarms": 5}', "[" * 100_000, '{"alarms": [{"severity": "x"}]}']
+)
+def test_what_is_no_report_is_none(watch, fake, text):
+    """The program may write there itself."""
+    (fake.path.parent / "report.json").write_text(text)
+    status, _, err = watch("train.py")
+    assert (status, err.count("\n")) == (3, 1)
+    assert MISSING in err
+
+
+def test_an_alarm_of_no_known_severity_makes_no_report(watch, fake):
+    fake.leaves([{"severity": "fatal"}])
+    assert MISSING in watch("--json", "o.json", "train.py")[2]
+
+
+def test_a_null_in_a_name_of_a_file_names_no_line(watch, fake):
+    fake.leaves([{"file": "a\0b"}])
+    status, _, err = watch("train.py")
+    assert status == 1
+    assert r"a\x00b:7" in err
+
+
+@pytest.mark.parametrize("name", ["tr\udcffain.py", "a\uffffb.py"])
+def test_a_script_of_any_name_has_its_files_and_its_baseline(watch, fake, tmp_path, name):
+    (tmp_path / name).write_text("")
+    fake.leaves([{"file": name, "message": f"in {name}"}])
+    outputs = ["--json", "o.json", "--sarif", "o.sarif", "--junit", "o.xml"]
+    assert watch(*outputs, name)[0] == 1
+    assert json.loads((tmp_path / "o.json").read_text())["findings"][0]["file"] == name
+    (result,) = json.loads((tmp_path / "o.sarif").read_text())["runs"][0]["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert os.fsdecode(unquote_to_bytes(uri)) == name
+    (failure,) = ElementTree.parse(tmp_path / "o.xml").iter("failure")
+    assert failure.get("message", "").count(repr(name)[2:-4]) == 2
+    assert watch("--baseline", "b.json", "--write-baseline", name)[0] == 0
+    assert watch("--baseline", "b.json", name)[0] == 0
 
 
 def test_what_stands_behind_the_script_is_the_scripts(watch, fake):
