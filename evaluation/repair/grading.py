@@ -25,6 +25,8 @@ from runner.verdicts.verdict import INVALID, verify
 
 Outcome = Literal["FIXED", "PARTLY", "NOT FIXED", "REFUSED", "INVALID"]
 OUTCOMES: tuple[Outcome, ...] = ("FIXED", "PARTLY", "NOT FIXED", "REFUSED", "INVALID")
+# Characters of a reason.
+MAX_REASON = 2000
 
 
 class Grade(Struct, frozen=True):
@@ -80,7 +82,7 @@ class PatchedProgram:
                 self.patch.model,
                 self.target.case.id,
                 outcome,
-                reason,
+                _cut(reason),
                 changed=changed_lines(self.buggy, self.text),
                 real=changed_lines(self.buggy, self.fixed),
                 at_site=_at_site(self),
@@ -273,6 +275,11 @@ def _outcome(case: Case, records: Sequence[RunRecord]) -> tuple[bool | None, str
     if failed:
         return False, f"{failed[0].expectation.statement}: {failed[0].explanation}"
     return True, ""
+
+
+def _cut(reason: str) -> str:
+    """The reason, of which a hostile patch may make a text of any length."""
+    return reason if len(reason) <= MAX_REASON else reason[:MAX_REASON] + "…"
 
 
 def changed_lines(before: str, after: str) -> int:

@@ -1,5 +1,6 @@
 """Patches of repairs, from a file or a folder that anybody may have written."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,11 @@ from runner.files.structs import MismatchError, as_struct
 MAX_BYTES = 200_000_000
 MAX_PATCH_BYTES = 500_000
 MAX_FILES = 100_000
+# Lines of a patched program: to compare many equal ones takes minutes.
+MAX_LINES = 10_000
+# How a line of a unified diff begins that has a line of the program, and one that begins a hunk.
+CHANGE = ("+", "-", " ")
+HUNK = re.compile(r"@@ -\d{1,9}(,\d{1,9})? \+\d{1,9}(,\d{1,9})? @@")
 TaskId = Annotated[str, Meta(pattern=r"^[0-9a-f]{16}$(?!\n)")]
 PatchText = Annotated[str, Meta(max_length=MAX_PATCH_BYTES)]
 
@@ -72,27 +78,46 @@ def collect_patches(values: Iterable[tuple[str, object]], ids: Collection[str]) 
 
 
 def patched_text(patch: Patch, text: str) -> str:
-    """The program with the patch; raises PatchError where it does not apply, or has a null."""
+    """The program with the patch; raises PatchError where it does not apply, has a null, or is much
+    longer than a program of the catalogue.
+    """
     new_text = patch.script if patch.patch is None else _apply(patch.patch, text)
     assert new_text is not None
     if "\0" in new_text:
         raise PatchError("the script has a null character; expected the text of a program")
+    lines = new_text.count("\n")
+    if lines > MAX_LINES:
+        raise PatchError(f"the script has {lines} lines, expected at most {MAX_LINES}")
     return new_text
 
 
 def _apply(diff: str, text: str) -> str:
-    try:
-        parts = list(whatthepatch.parse_patch(diff))
-    except (ValueError, AssertionError) as error:  # it asserts what a binary patch looks like
-        raise PatchError(f"the patch is no unified diff: {error or 'it is binary'}") from error
-    files = sum(line.startswith("+++ ") for line in diff.splitlines())
-    if files > 1 or len(parts) != 1 or not parts[0].changes:
+    changes = whatthepatch.patch.parse_unified_diff(_hunks(diff))
+    if _file_count(diff) > 1 or not changes:
         raise PatchError(f"the patch is no diff of one file, expected one of {SCRIPT}")
     try:
-        lines = whatthepatch.apply_diff(parts[0], text)
-    except ValueError as error:
+        lines = whatthepatch.apply_diff(whatthepatch.patch.diffobj(None, changes, diff), text)
+    except (ValueError, IndexError) as error:
         raise PatchError(f"the patch does not apply: {error}") from error
     return "\n".join(lines) + "\n"
+
+
+def _hunks(diff: str) -> list[str]:
+    """The lines of a diff that say what changes.
+
+    whatthepatch gets no others: by them it takes a diff for one of another format, and some formats
+    take it hours, or end in any exception.
+    """
+    return [line for line in diff.splitlines() if line[:1] in CHANGE or HUNK.match(line)]
+
+
+def _file_count(diff: str) -> int:
+    """How many files a diff is of, by its headers."""
+    lines = diff.splitlines()
+    return max(
+        sum(line.startswith("+++ ") for line in lines),
+        sum(line.startswith("diff ") for line in lines),
+    )
 
 
 def _refuse(patch: Patch, ids: Collection[str], known: Mapping[tuple[str, str], Patch]) -> None:

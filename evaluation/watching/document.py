@@ -13,10 +13,9 @@ import msgspec
 from evaluation.watching.cures import CURES
 from evaluation.watching.invariants import Invariant
 from evaluation.watching.program import Watched
-from evaluation.watching.report import WatchedAlarm, WatchReport
+from evaluation.watching.report import Severity, WatchedAlarm, WatchReport
 from evaluation.watching.silencing import Reason, Silencing
 
-Severity = Literal["error", "warning", "info"]
 Answer = Literal["broken", "kept", "nothing watched", "unknown"]
 
 
@@ -114,7 +113,7 @@ def _findings(silencing: Silencing) -> Iterator[WatchFinding]:
 def _finding(alarm: WatchedAlarm, folder: str, silenced: Reason | None) -> WatchFinding:
     return WatchFinding(
         invariant=alarm.code,
-        severity=msgspec.convert(alarm.severity, Severity),
+        severity=alarm.severity,
         message=alarm.message,
         cure=CURES.get(alarm.code),
         file=Path(folder, alarm.file).as_posix() if alarm.file else None,

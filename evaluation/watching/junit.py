@@ -10,6 +10,9 @@ from evaluation.watching.document import WatchDocument, WatchFinding
 from evaluation.watching.invariants import Invariant
 from runner.progress.streams import one_line
 
+# What XML cannot hold, of the characters that `one_line` leaves.
+BARRED = {number: f"\\u{number:x}" for number in (0xFFFE, 0xFFFF)}
+
 
 def junit_text(document: WatchDocument, invariants: Sequence[Invariant]) -> str:
     """A suite of all invariants, and of the program itself, which has to end well and to train."""
@@ -28,7 +31,7 @@ def junit_text(document: WatchDocument, invariants: Sequence[Invariant]) -> str:
 
 
 def _add_program(suite: Element, document: WatchDocument) -> None:
-    case = SubElement(suite, "testcase", classname=one_line(document.script), name="program")
+    case = SubElement(suite, "testcase", classname=_xml(document.script), name="program")
     if document.status:
         message = f"the program ended with status {document.status}"
         SubElement(case, "error", message=message, type="status")
@@ -37,7 +40,7 @@ def _add_program(suite: Element, document: WatchDocument) -> None:
 
 
 def _add_invariant(suite: Element, document: WatchDocument, name: str) -> None:
-    case = SubElement(suite, "testcase", classname=one_line(document.script), name=name)
+    case = SubElement(suite, "testcase", classname=_xml(document.script), name=name)
     audible = [finding for finding in document.findings if finding.silenced is None]
     findings = [finding for finding in audible if finding.invariant == name]
     broken = [finding for finding in findings if finding.severity != "info"]
@@ -53,7 +56,12 @@ def _add_invariant(suite: Element, document: WatchDocument, name: str) -> None:
         SubElement(case, "system-out").text = "\n".join(map(_line, advice))
 
 
+def _xml(text: str) -> str:
+    """The text as one line of XML, which has no other way to write two characters."""
+    return one_line(text).translate(BARRED)
+
+
 def _line(finding: WatchFinding) -> str:
     where = f"{finding.file}:{finding.line}: " if finding.file else ""
     cure = f". What may mend it: {finding.cure}" if finding.cure else ""
-    return one_line(f"{where}{finding.message}{cure}")
+    return _xml(f"{where}{finding.message}{cure}")

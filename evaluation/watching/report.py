@@ -4,7 +4,9 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+Severity = Literal["error", "warning", "info"]
 FAILED = "failed"  # the code under which the sanitizer says that it has switched an invariant off
 ADVICE = "info"  # the severity of what may be meant
 
@@ -20,7 +22,7 @@ class WatchedAlarm:
     parameter: str | None
     code: str
     message: str
-    severity: str
+    severity: Severity
 
 
 @dataclass(frozen=True)
@@ -75,15 +77,17 @@ class WatchReport:
 
 
 def read(path: Path) -> WatchReport | None:
-    """The report; None where there is none, or only a part of it: the program was killed."""
+    """The report; None where there is none, or only a part of it: the program was killed, or has
+    written there itself.
+    """
     import msgspec
 
     try:
         # Unlike msgspec's own, this decoder takes any text that Python has written.
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        return msgspec.convert(document, WatchReport)
+    except (FileNotFoundError, ValueError, RecursionError, msgspec.ValidationError):
         return None
-    return msgspec.convert(document, WatchReport)
 
 
 def _first(alarms: Iterator[WatchedAlarm]) -> list[WatchedAlarm]:

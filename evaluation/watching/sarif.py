@@ -1,6 +1,7 @@
 """SARIF 2.1.0 of a watched program, as code scanning services read it."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def _result(
 
 def _location(file: str, line: int | None) -> dict[str, Any]:
     path = Path(file)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    uri = path.as_uri() if path.is_absolute() else quote(os.fsencode(path))
     physical: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if line is not None:
         physical["region"] = {"startLine": line}

@@ -81,8 +81,12 @@ class Silencing:
 
 
 def mark_of(alarm: WatchedAlarm, folder: str) -> Mark:
-    """The mark of an alarm; it has no line number, which changes when lines are added above."""
-    file = Path(folder, alarm.file).as_posix() if alarm.file else None
+    """The mark of an alarm; it has no line number, which changes when lines are added above.
+
+    Names that are no UTF-8 are escaped: a baseline could not be read with them.
+    """
+    name = Path(folder, alarm.file).as_posix() if alarm.file else None
+    file = name.encode("utf-8", "backslashreplace").decode() if name else None
     return alarm.code, file, line_of(alarm, folder)
 
 
@@ -98,8 +102,11 @@ def _lines(file: str) -> list[str]:
     """The lines of a file, as they are now; none where it cannot be read."""
     # By its absolute path: it is not looked for in the folders of modules.
     path = str(Path(file).absolute())
-    linecache.checkcache(path)
-    return linecache.getlines(path)
+    try:
+        linecache.checkcache(path)
+        return linecache.getlines(path)
+    except ValueError:  # a null in the name, which code that was compiled from a text may give
+        return []
 
 
 def _silenced_names(line: str) -> list[str]:

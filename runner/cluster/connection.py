@@ -2,7 +2,6 @@
 for the user.
 """
 
-import json
 import logging
 import warnings
 from importlib.metadata import version
@@ -11,8 +10,11 @@ from typing import Any
 
 from runner.cluster import calls
 from runner.errors import ClusterError, UsageError
+from runner.files.untrusted import UnsafeError, brief, read_json
 
 CONNECT_S = 10.0
+# Size of a scheduler file, which has an entry for each worker.
+MAX_FILE_BYTES = 1_000_000
 
 
 def require(kind: str) -> None:
@@ -32,16 +34,40 @@ def address(text: str) -> str:
     UsageError.
     """
     if "://" in text:
-        return text
+        return _checked(text)
     if not (text.endswith(".json") or "/" in text or Path(text).is_file()):
-        return f"tcp://{text}"
+        return _checked(f"tcp://{text}")
     try:
-        return str(json.loads(Path(text).read_text(encoding="utf-8"))["address"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return _checked(_address_in(Path(text)))
+    except (UnsafeError, KeyError, TypeError) as error:
         raise UsageError(
             f"scheduler file {text!r} cannot be read ({first_line(error)}); expected what "
             "`dask scheduler --scheduler-file` writes"
         ) from error
+
+
+def _address_in(file: Path) -> str:
+    """The address in a scheduler file; raises UnsafeError, KeyError or TypeError for another
+    file.
+    """
+    named = read_json(file, MAX_FILE_BYTES)["address"]
+    if not isinstance(named, str):
+        raise UnsafeError(f"address is {brief(named)}, expected a text")
+    return named
+
+
+def _checked(address: str) -> str:
+    """The address; raises UsageError where Dask would fail on it only after a while."""
+    from distributed.comm.addressing import get_address_host
+
+    try:
+        # As the look-up of a host encodes it.
+        get_address_host(address).encode("idna")
+    except ValueError as error:
+        raise UsageError(
+            f"{address} is no address of a scheduler ({first_line(error)}); expected HOST:PORT"
+        ) from error
+    return address
 
 
 def client(where: str, to: Any) -> Any:

@@ -10,6 +10,7 @@ import csv
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,12 +81,21 @@ def _claims(directory: Path) -> dict[str, dict[str, str]]:
     claims: dict[str, dict[str, str]] = defaultdict(dict)
     for record in _records(directory):
         site = record.parent.parent.relative_to(directory)
-        with record.open(encoding="utf-8", errors="replace", newline="") as lines:
-            for row in csv.reader(lines):
-                if row:
-                    path = os.path.normpath(f"{site}/{row[0]}")
-                    claims[path][_package(record)] = _sha256(row[1] if row[1:] else "")
+        for row in _rows(record):
+            path = os.path.normpath(f"{site}/{row[0]}")
+            claims[path][_package(record)] = _sha256(row[1] if row[1:] else "")
     return claims
+
+
+def _rows(record: Path) -> Iterator[list[str]]:
+    """The rows of a RECORD with a path; from a row on that is no CSV, it names no file."""
+    with (
+        suppress(csv.Error),
+        record.open(encoding="utf-8", errors="replace", newline="") as lines,
+    ):
+        for row in csv.reader(lines):
+            if row:
+                yield row
 
 
 def _records(directory: Path) -> Iterator[Path]:

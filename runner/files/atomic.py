@@ -26,15 +26,16 @@ def write_text(path: Path, text: str, scratch: Path | None = None) -> None:
 def write_bytes(path: Path, content: bytes, scratch: Path | None = None) -> None:
     """Write a file so that a reader sees the old one or the whole new one; raises ResultsError.
 
-    A link in its place is replaced, and not followed. The content is written to a temporary file in
-    `scratch`, a folder on the same disk (default: one that `replacing` makes), and the file is then
-    renamed.
+    A link in its place is replaced, and not followed; a device or a pipe stays. The content is
+    written to a temporary file in `scratch`, a folder on the same disk (default: one that
+    `replacing` makes), and the file is then renamed.
     """
     try:
         if scratch is None:
             with replacing(path) as temporary:
                 temporary.write_bytes(content)
             return
+        _refuse_special(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = scratch / f".{path.name}.{os.getpid()}-{threading.get_ident()}"
         try:
@@ -65,6 +66,7 @@ def replacing(path: Path) -> Iterator[Path]:
     It is in a temporary folder beside `path`; that of a command that was killed goes when the next
     file is written.
     """
+    _refuse_special(path)
     folder = TemporaryFolder(path.parent, PREFIX)
     try:
         temporary = folder.path / path.name
@@ -72,6 +74,17 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         folder.remove()
+
+
+def is_special(path: Path) -> bool:
+    """Whether a path, or what a link there leads to, is a device, a pipe or a socket."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _refuse_special(path: Path) -> None:
+    """Raise OSError for what is_special: root would put a file in the place of /dev/null."""
+    if is_special(path):
+        raise OSError(0, "it is no plain file")
 
 
 def finite(value: Any) -> Any:

@@ -21,6 +21,7 @@ from runner.expectations.series import Operand, Series, measure
 from runner.expectations.values import Value
 from runner.field_types import Record, Scalar
 from runner.files import untrusted
+from runner.files.cells import cell, text_of
 from runner.results.record import RunRecord
 
 FILE = "horizon.csv"
@@ -210,7 +211,7 @@ def text(table: Iterable[HorizonRow]) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for row in sorted(table, key=lambda row: (row.case, row.seed, row.variant)):
-        writer.writerow([_cell(getattr(row, name)) for name in COLUMNS])
+        writer.writerow([_text_cell(getattr(row, name)) for name in COLUMNS])
     return stream.getvalue()
 
 
@@ -220,8 +221,9 @@ def _metric(case: Case) -> str:
     return expectation.metric if expectation else ""
 
 
-def _cell(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def _text_cell(value: object) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return str(cell(text))
 
 
 def read(bug: Bug) -> list[HorizonRow]:
@@ -234,7 +236,7 @@ def read(bug: Bug) -> list[HorizonRow]:
     try:
         table = untrusted.read_text(path, MAX_BYTES, bug.directory)
         return list(_parse(table))
-    except (untrusted.UnsafeError, ValueError, KeyError, TypeError) as error:
+    except (untrusted.UnsafeError, ValueError, KeyError, TypeError, csv.Error) as error:
         raise ResultsError(f"{untrusted.shown(path)}: {error}") from error
 
 
@@ -244,9 +246,9 @@ def _parse(table: str) -> Iterator[HorizonRow]:
             case=line["case"],
             variant=line["variant"],
             seed=int(line["seed"]),
-            metric=line["metric"],
+            metric=text_of(line["metric"]),
             value=float(line["value"]),
-            **{name: line[name] for name in COLUMNS[5:]},
+            **{name: text_of(line[name]) for name in COLUMNS[5:]},
         )
 
 

@@ -101,9 +101,8 @@ def text(study: Study, rows: Sequence[StudyRow]) -> str:
     centre = [written.centre.parameter] if written.centre else []
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(
-        [*written.axes, *centre, "variant", "seed", written.setting, *metrics, *RUN_COLUMNS]
-    )
+    names = [*written.axes, *centre, "variant", "seed", written.setting, *metrics, *RUN_COLUMNS]
+    writer.writerow(map(cell, names))
     for row in ordered:
         values = list(map(str, row.point.values))
         if written.centre:
@@ -180,7 +179,7 @@ def _texts(line: dict[str, str]) -> dict[str, str]:
         raise ValueError(f"it has no cell for {untrusted.brief(absent[0])}")
     if None in line:
         raise ValueError("it has more cells than the first line names")
-    return {name: text_of(cell) for name, cell in line.items()}
+    return {text_of(name): text_of(cell) for name, cell in line.items()}
 
 
 def _row(

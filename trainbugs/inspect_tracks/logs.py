@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+from zipfile import ZipFile
 
 from runner.errors import ResultsError, UsageError
 from runner.files import untrusted
@@ -10,6 +11,8 @@ from runner.files.untrusted import shown
 from trainbugs.inspect_tracks.prompts import repair_answer, review_answer
 
 ENDING = ".eval"
+# Bytes of all that a log holds, unpacked; in memory they become three times as many.
+MAX_LOG_BYTES = 1_000_000_000
 
 
 def is_log(path: Path) -> bool:
@@ -42,10 +45,24 @@ def _samples(path: Path) -> Iterator[tuple[str, Any, int]]:
             f"{shown(path)} is a log of inspect_ai: `pip install trainbugs[inspect]` reads it"
         ) from error
     try:
-        # inspect_ai waits for ever for a pipe that nobody writes to.
-        untrusted.open_plain(path).close()
-        log = read_eval_log(str(path))
+        # inspect_ai would wait for ever for a pipe that nobody writes to.
+        with untrusted.open_plain(path) as file:
+            _refuse_large(file)
+            # By the path it would read what is there then, which need not be what was looked at.
+            log = read_eval_log(file, format="eval")
     except Exception as error:
         raise ResultsError(f"{shown(path)}: cannot be read as a log: {error}") from error
     for sample in log.samples or ():
         yield log.eval.model, sample, sample.epoch - 1
+
+
+def _refuse_large(archive: BinaryIO) -> None:
+    """Raise UnsafeError where what an archive holds would not fit into memory.
+
+    A thousand times as much as the archive itself may come out of it.
+    """
+    with ZipFile(archive) as log:
+        size = sum(entry.file_size for entry in log.infolist())
+    if size > MAX_LOG_BYTES:
+        raise untrusted.UnsafeError(f"it unpacks to more than {MAX_LOG_BYTES} bytes")
+    archive.seek(0)

@@ -77,6 +77,14 @@ def test_what_is_refused_does_not_run(graded, toy):
     assert not list(toy.results.rglob("*-seed*.json"))
 
 
+def test_a_reason_is_cut(graded, toy):
+    text = (toy.directory / "buggy.py").read_text()
+    result = graded("".join(f"import module{number}\n" for number in range(5000)) + text)
+    assert result.outcome == "REFUSED"
+    assert result.reason.startswith("it imports module0")
+    assert len(result.reason) <= 2001
+
+
 def test_a_drawn_seed_on_which_the_fixed_twin_fails_does_not_count(graded, toy):
     text = (toy.directory / "fixed.py").read_text()
     factor = next(word for word in ("2 * epoch", "2 *") if word in text)
@@ -137,7 +145,7 @@ def test_a_text_that_exhausts_the_parser_is_invalid(graded):
 def test_a_binary_patch_is_invalid(graded):
     result = graded(patch="literal 3\n+y\nGIT binary patch")
     assert result.outcome == "INVALID"
-    assert "no unified diff" in result.reason
+    assert "no diff of one file" in result.reason
 
 
 def test_the_same_patches_are_graded_on_the_same_drawn_seeds_and_nothing_runs_again(

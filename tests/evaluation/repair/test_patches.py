@@ -1,6 +1,7 @@
 """Patches of strangers: what is wrong with one is a line, and the others count."""
 
 import json
+import time
 
 import pytest
 
@@ -89,6 +90,45 @@ def test_a_diff_that_does_not_apply_is_refused(diff):
         patched_text(Patch(ID, patch=diff), TEXT)
 
 
+# Diffs of other formats, and such as have taken whatthepatch more than a minute each.
+OTHERS = {
+    "ed": "d106 1\nindex 000..111 100644\n",
+    "context": f"*** a\n--- b\n{'*' * 15}\n*** 1,2 ****\n--- 1,2 ----\n",
+    "normal": "1c1\n< one\n---\n> 1\n",
+    "binary": "GIT binary patch\nliteral 5\nMcmZ?wbhEHbRA5kG\n\n",
+    "a long number": f"--- a\n+++ b\n@@ -{'1' * 400_000}",
+    "a long command": f"diff {'-x ' * 160_000}",
+    "a long git command": f"diff --git {'a/x b/x ' * 60_000}",
+    "files": DIFF + "diff --git a/x b/x\ndeleted file\ndiff --git a/y b/y\n",
+}
+
+
+@pytest.mark.parametrize("diff", OTHERS.values(), ids=OTHERS)
+def test_a_hostile_diff_is_refused_at_once(diff):
+    began = time.process_time()
+    with pytest.raises(PatchError, match="no diff of one file"):
+        patched_text(Patch(ID, patch=diff), TEXT)
+    assert time.process_time() - began < 5
+
+
+def test_headers_of_git_and_odd_lines_change_nothing():
+    head = "diff --git a/program.py b/program.py\nindex 1..2 100644\n"
+    diff = f"Here it is:\n{head}{DIFF}\\ No newline at end of file\n```\n"
+    assert patched_text(Patch(ID, patch=diff), TEXT) == "one\n2\nthree\n"
+    hunk = DIFF.partition("@@")[1] + DIFF.partition("@@")[2]
+    assert patched_text(Patch(ID, patch=hunk), TEXT) == "one\n2\nthree\n"
+
+
+def test_a_line_that_looks_like_a_header_is_removed():
+    diff = "--- program.py\n+++ program.py\n@@ -1,2 +1 @@\n---  a: b\n one\n"
+    assert patched_text(Patch(ID, patch=diff), "--  a: b\none\n") == "one\n"
+
+
 def test_a_script_with_a_null_is_refused():
     with pytest.raises(PatchError, match="null"):
         patched_text(Patch(ID, script="\0"), TEXT)
+
+
+def test_a_script_of_many_lines_is_refused():
+    with pytest.raises(PatchError, match="400000 lines, expected at most"):
+        patched_text(Patch(ID, script="\n" * 400_000), TEXT)

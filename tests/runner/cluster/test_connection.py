@@ -1,6 +1,7 @@
 """Where a scheduler is, by its address or by the file that it writes."""
 
 import json
+import os
 
 import pytest
 
@@ -27,3 +28,32 @@ def test_a_file_without_an_address_is_refused(tmp_path):
     path.write_text("{}")
     with pytest.raises(UsageError, match="cannot be read"):
         address(str(path))
+
+
+@pytest.mark.parametrize(
+    "content, problem",
+    [
+        ("[" * 100_000, "nested more than"),
+        ('{"address": 5}', "address is 5, expected a text"),
+        ("x" * 2_000_000, "is larger than"),
+    ],
+)
+def test_a_hostile_file_is_refused(tmp_path, content, problem):
+    path = tmp_path / "scheduler.json"
+    path.write_text(content)
+    with pytest.raises(UsageError, match=problem):
+        address(str(path))
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(UsageError, match="is no plain file"):
+        address(str(tmp_path / "pipe.json"))
+
+
+@pytest.mark.parametrize(
+    "text", ["host", "tcp://host", "a:b:c", "x:y", "::", "tcp://", "no://x:1", f"{'é' * 80}:1"]
+)
+def test_what_is_no_address_is_said_at_once(text):
+    with pytest.raises(UsageError, match="no address of a scheduler .*; expected HOST:PORT"):
+        address(text)

@@ -94,6 +94,15 @@ def test_a_file_that_two_wheels_bring(venv):
     assert item.packages == {"cublas", "cudnn"}
 
 
+@pytest.mark.parametrize("row", [f"{'x' * 200_000},,", '"open\n' + "x" * 200_000])
+def test_a_row_that_is_no_csv_names_no_file(venv, row):
+    put(venv, f"{SITE}/b.py", "b")
+    record(venv, "odd", [f"{row}\nb.py,,\n"])
+    assert find_wrong(venv) == [
+        f"{SITE}/{name} is in no wheel's RECORD" for name in ("b.py", "odd-1.0.dist-info/RECORD")
+    ]
+
+
 @pytest.mark.parametrize(
     "row, right",
     [

@@ -357,6 +357,19 @@ def test_the_table_is_the_same_to_the_byte(toy, study):
     )
 
 
+def test_no_name_of_a_metric_is_a_formula(toy):
+    write_study(toy)
+    for name in ("grid_buggy.py", "grid_fixed.py"):
+        path = toy.directory / "studies" / name
+        path.write_text(path.read_text().replace('"loss"', '"=1+1"'))
+    results = run(toy, points=1)
+    study = load(toy.bug, "grid")
+    text = table.text(study, results.rows)
+    assert ",accuracy,'=1+1,fine," in text.splitlines()[0]
+    assert {"=1+1"} <= table.parse(study, text)[0].metrics.keys()
+    assert table.text(study, table.parse(study, text)) == text
+
+
 def test_a_table_of_another_grid_is_refused(toy, study):
     text = table.text(study, run(toy).rows)
     for old, new in (

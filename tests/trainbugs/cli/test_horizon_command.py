@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.toy import toy_config
 
-from runner.errors import UsageError
+from runner.errors import ResultsError, UsageError
 from runner.session import session
 from runner.studies import horizon as study
 
@@ -87,6 +87,26 @@ def test_what_cannot_be_kept_is_refused_before_anything_runs(bug, horizon, monke
     monkeypatch.setattr(session, "record_targets", None)
     status, _, err = horizon("Toy-1", "--update-expected")
     assert (status, err) == (2, "trainbugs: cannot be kept\n")
+
+
+def test_a_table_that_is_no_csv_is_one_line(bug, horizon):
+    bug.expected.mkdir(exist_ok=True)
+    (bug.expected / study.FILE).write_text(f"case,variant\n{'x' * 200_000},\n")
+    with pytest.raises(ResultsError, match="horizon.csv: field larger than field limit"):
+        study.read(bug)
+
+
+def test_no_cell_is_a_formula(bug):
+    metric = '=HYPERLINK("https://example.org")'
+    row = study.HorizonRow(
+        "one", "buggy", 0, metric, -1.5, "k", "toy", "3", "2", "@d", "2026-11-01", "r"
+    )
+    text = study.text([row])
+    assert """,0,"'=HYPERLINK(""" in text
+    assert ",-1.5," in text
+    bug.expected.mkdir(exist_ok=True)
+    (bug.expected / study.FILE).write_text(text)
+    assert study.read(bug) == [row]
 
 
 def test_a_case_without_a_length_is_refused(toy, horizon):

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from urllib.parse import unquote_to_bytes
+from xml.etree import ElementTree
 
 import pytest
 from support.paths import ROOT
@@ -209,6 +211,45 @@ def test_half_a_report_is_none(watch, fake):
     assert MISSING in watch("train.py")[2]
 
 
+@pytest.mark.parametrize(
+    "text", ["{}", "[]", "null", '{"alarms": 5}', "[" * 100_000, '{"alarms": [{"severity": "x"}]}']
+)
+def test_what_is_no_report_is_none(watch, fake, text):
+    """The program may write there itself."""
+    (fake.path.parent / "report.json").write_text(text)
+    status, _, err = watch("train.py")
+    assert (status, err.count("\n")) == (3, 1)
+    assert MISSING in err
+
+
+def test_an_alarm_of_no_known_severity_makes_no_report(watch, fake):
+    fake.leaves([{"severity": "fatal"}])
+    assert MISSING in watch("--json", "o.json", "train.py")[2]
+
+
+def test_a_null_in_a_name_of_a_file_names_no_line(watch, fake):
+    fake.leaves([{"file": "a\0b"}])
+    status, _, err = watch("train.py")
+    assert status == 1
+    assert r"a\x00b:7" in err
+
+
+@pytest.mark.parametrize("name", ["tr\udcffain.py", "a\uffffb.py"])
+def test_a_script_of_any_name_has_its_files_and_its_baseline(watch, fake, tmp_path, name):
+    (tmp_path / name).write_text("")
+    fake.leaves([{"file": name, "message": f"in {name}"}])
+    outputs = ["--json", "o.json", "--sarif", "o.sarif", "--junit", "o.xml"]
+    assert watch(*outputs, name)[0] == 1
+    assert json.loads((tmp_path / "o.json").read_text())["findings"][0]["file"] == name
+    (result,) = json.loads((tmp_path / "o.sarif").read_text())["runs"][0]["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert os.fsdecode(unquote_to_bytes(uri)) == name
+    (failure,) = ElementTree.parse(tmp_path / "o.xml").iter("failure")
+    assert failure.get("message", "").count(repr(name)[2:-4]) == 2
+    assert watch("--baseline", "b.json", "--write-baseline", name)[0] == 0
+    assert watch("--baseline", "b.json", name)[0] == 0
+
+
 def test_what_stands_behind_the_script_is_the_scripts(watch, fake):
     words = ["train.py", "--json", "--li", "--", "-m", "--help", "--ignore", "x", ""]
     assert watch("--light", "--ignore", "stale-gradients", *words)[0] == 0
@@ -258,6 +299,8 @@ def test_list(watch):
         (["--json", "no/o.json", "train.py"], "--json no/o.json: expected the name of a file"),
         (["--sarif", "no/o.sarif", "train.py"], "--sarif no/o.sarif: expected the name of a file"),
         (["--json", "bin", "train.py"], "--json bin: expected the name of a file"),
+        (["--json", "o", "--sarif", "./o", "train.py"], "--json and --sarif name one file, o"),
+        (["--json", "train.py", "train.py"], "--json names the script, train.py"),
         (["--python", "nowhere", "train.py"], "nowhere: cannot be started"),
         (
             ["--python", "/bin/ls", "train.py"],
@@ -271,6 +314,14 @@ def test_what_cannot_be_done_is_said_before_anything_runs(watch, fake, words, pr
     assert (status, out) == (2, "")
     assert problem in err
     assert err.count("\n") == 1
+    assert not (fake.path.parent / "called.json").exists()
+
+
+def test_a_pipe_is_replaced_by_no_report(watch, fake, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    status, _, err = watch("--junit", "pipe", "train.py")
+    assert status == 2
+    assert "--junit pipe: expected the name of a file" in err
     assert not (fake.path.parent / "called.json").exists()
 
 

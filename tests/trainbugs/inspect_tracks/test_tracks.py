@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from support.chat_server import serving
@@ -163,3 +164,17 @@ def test_pipe_in_the_place_of_a_log_is_one_line(cli, exported, tmp_path):
     status, out, err = cli("review", "import", str(log), "--key", key)
     assert (status, out) == (2, "")
     assert err == f"trainbugs: {log}: cannot be read as a log: is no plain file\n"
+
+
+def test_a_log_that_unpacks_to_much_is_one_line(cli, exported, tmp_path, monkeypatch):
+    """As many zeros as fit into no memory make an archive of a few megabytes."""
+    monkeypatch.setattr("trainbugs.inspect_tracks.logs.MAX_LOG_BYTES", 1_000_000)
+    log = tmp_path / "bomb.eval"
+    with ZipFile(log, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("samples/a_epoch_1.json", '"' + "0" * 10_000_000 + '"')
+    assert log.stat().st_size < 20_000
+    key = str(exported / "repair" / "key.json")
+    status, out, err = cli("repair", "grade", str(log), "--key", key, "-q")
+    assert (status, out) == (2, "")
+    words = "cannot be read as a log: it unpacks to more than 1000000 bytes"
+    assert err == f"trainbugs: {log}: {words}\n"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import ResultsError, UsageError
+from runner.files.atomic import is_special
 from runner.files.schema_errors import near
 from runner.files.untrusted import shown
 from runner.progress.streams import one_line
@@ -94,15 +95,31 @@ class WatchOptions:
                 )
         if self.write_baseline and self.baseline is None:
             raise UsageError("--write-baseline needs the name of the file: --baseline FILE")
+        self._check_outputs()
+
+    def _check_outputs(self) -> None:
+        """Raise UsageError where a file cannot be written, or would replace another one, or the
+        script.
+        """
+        names: dict[Path, str] = {}
         for name, path in self.outputs.items():
             if not _can_be_written(path):
                 raise UsageError(
                     f"--{name} {path}: expected the name of a file, in a folder that is there"
                 )
+            other = names.setdefault(path.resolve(), name)
+            if other != name:
+                raise UsageError(f"--{other} and --{name} name one file, {path}; expected two")
+        script = None if self.module else Path(self.words[0]).resolve()
+        if script in names:
+            raise UsageError(
+                f"--{names[script]} names the script, {self.words[0]}; expected another file"
+            )
 
 
 def _can_be_written(path: Path) -> bool:
-    return path.absolute().parent.is_dir() and not path.is_dir()
+    is_taken = path.is_dir() or is_special(path)
+    return path.absolute().parent.is_dir() and not is_taken
 
 
 def add_arguments(subparsers: Subparsers) -> None:
