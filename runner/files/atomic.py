@@ -26,16 +26,16 @@ def write_text(path: Path, text: str, scratch: Path | None = None) -> None:
 def write_bytes(path: Path, content: bytes, scratch: Path | None = None) -> None:
     """Write a file so that a reader sees the old one or the whole new one; raises ResultsError.
 
-    A link in its place is replaced, and not followed; a device or a pipe stays. The content is
-    written to a temporary file in `scratch`, a folder on the same disk (default: one that
-    `replacing` makes), and the file is then renamed.
+    A link in its place is replaced, and not followed; a device stays. The content is written to a
+    temporary file in `scratch`, a folder on the same disk (default: one that `replacing` makes),
+    and the file is then renamed.
     """
     try:
         if scratch is None:
             with replacing(path) as temporary:
                 temporary.write_bytes(content)
             return
-        _refuse_special(path)
+        _refuse_device(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = scratch / f".{path.name}.{os.getpid()}-{threading.get_ident()}"
         try:
@@ -66,7 +66,7 @@ def replacing(path: Path) -> Iterator[Path]:
     It is in a temporary folder beside `path`; that of a command that was killed goes when the next
     file is written.
     """
-    _refuse_special(path)
+    _refuse_device(path)
     folder = TemporaryFolder(path.parent, PREFIX)
     try:
         temporary = folder.path / path.name
@@ -81,9 +81,11 @@ def is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def _refuse_special(path: Path) -> None:
-    """Raise OSError for what is_special: root would put a file in the place of /dev/null."""
-    if is_special(path):
+def _refuse_device(path: Path) -> None:
+    """Raise OSError for a device: root would put a file in the place of /dev/null. A pipe in the
+    place of a record is none, and is replaced.
+    """
+    if path.is_block_device() or path.is_char_device():
         raise OSError(0, "it is no plain file")
 
 
