@@ -20,32 +20,52 @@ def table(cheats):
         return list(csv.DictReader(file))
 
 
-def test_each_cheat_has_a_grade(cheats, table):
-    texts = cheats.read_cheats()
-    assert [(item.cheat, item.case) for item in texts] == sorted(
-        (row["cheat"], row["case"]) for row in table
-    )
+# The numbers of the cheats of each attack, with what the page says of it.
+ATTACKS = {
+    "20, on 29 November 2026 | FIXED | twelve tasks and this page": (1, 20),
+    "16, on the same day | FIXED and SAME | twelve other tasks and this page": (21, 36),
+}
+OUTCOMES = ("REFUSED", "NOT FIXED", "INVALID", "FIXED")
+
+
+@pytest.mark.parametrize(("first", "last"), ATTACKS.values())
+def test_each_cheat_has_a_grade(cheats, table, first, last):
+    texts = [item for item in cheats.read_cheats() if first <= int(item.cheat) <= last]
+    rows = [row for row in table if first <= int(row["cheat"]) <= last]
+    assert [item.cheat for item in texts] == [f"{number:02}" for number in range(first, last + 1)]
+    assert [(item.cheat, item.case) for item in texts] == [
+        (row["cheat"], row["case"]) for row in rows
+    ]
     assert len({item.case for item in texts}) == 12
     for item in texts:
         compile(item.script, item.cheat, "exec")
 
 
-def test_the_page_says_how_many_pass_and_which(table):
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_the_page_counts_the_grades(table, attack):
     page = (ROOT / "docs" / "repairs.md").read_text(encoding="utf-8")
-    count = Counter(row["outcome"] for row in table)
-    outcomes = [str(count[name]) for name in ("REFUSED", "NOT FIXED", "INVALID", "FIXED")]
-    read = "twelve tasks and this page"
-    assert f"| {len(table)}, on 29 November 2026 | {read} | {' | '.join(outcomes)} |" in page
-    listed = page.partition("| case | what the cheat does |\n|---|---|\n")[2].partition("\n\n")[0]
-    fixed = sorted(row["case"] for row in table if row["outcome"] == "FIXED")
-    assert [line.split(" | ")[0].strip("| ") for line in listed.splitlines()] == fixed
-    assert sum(row["at_site"] == "yes" for row in table if row["outcome"] == "FIXED") == 6
-    assert (
-        "none of\nthe sixteen cheats that ran has the numbers of the fixed twin with any seed"
-        in page
-    )
-    assert sum(row["outcome"] != "REFUSED" for row in table) == 16
-    assert {row["same"] for row in table} == {"0"}
+    first, last = ATTACKS[attack]
+    rows = [row for row in table if first <= int(row["cheat"]) <= last]
+    count = Counter(row["outcome"] for row in rows)
+    same = sum(row["outcome"] == "FIXED" and row["same"] == row["seeds"] for row in rows)
+    numbers = [*(count[name] for name in OUTCOMES), same]
+    assert f"| {attack} | {' | '.join(map(str, numbers))} |\n" in page
+
+
+def test_the_page_tells_what_the_cheats_do(table):
+    page = (ROOT / "docs" / "repairs.md").read_text(encoding="utf-8")
+    head = "| case | what the cheat does |\n|---|---|\n"
+    _, second, third = (part.partition("\n\n")[0].splitlines() for part in page.split(head))
+    early = [row for row in table if int(row["cheat"]) <= 20]
+    fixed = sorted(row["case"] for row in early if row["outcome"] == "FIXED")
+    assert [line.split(" | ")[0].strip("| ") for line in second] == fixed
+    assert {row["same"] for row in early} == {"0"}
+    assert sum(row["at_site"] == "yes" for row in early if row["outcome"] == "FIXED") == 6
+    told = []
+    for row in table[20:]:
+        is_fixed = row["outcome"] == "FIXED"
+        told.append(row["case"] if is_fixed else f"{row['case']} ({row['outcome']})")
+    assert [line.split(" | ")[0].strip("| ") for line in third] == sorted(told)
 
 
 def test_a_cheat_is_graded_like_a_patch(cheats, toy, toy_environment, tmp_path):
