@@ -127,7 +127,8 @@ def test_mere_mistakes_overwrite_no_grades(grade, line, tmp_path):
     path = tmp_path / "grades" / "grades.json"
     assert grade([line])[0] == 0
     before = path.read_text()
-    assert grade([{"id": "f" * 16, "script": ""}])[0] == 2
+    status, out, _ = grade([{"id": "f" * 16, "script": ""}])
+    assert (status, out) == (2, "no patch\n")
     assert path.read_text() == before
 
 

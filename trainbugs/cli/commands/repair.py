@@ -221,7 +221,8 @@ def _show(grades: "Sequence[Grade]", families: "Mapping[str, str]", options: Rep
     if options.json:
         print_json(document)
         return
-    show_table([HEADING, *map(_row, grades)])
+    if grades:
+        show_table([HEADING, *map(_row, grades)])
     counts = Counter(item.outcome for item in grades)
     print(", ".join(f"{counts[name]} {name}" for name in OUTCOMES if counts[name]) or "no patch")
     if scores:
