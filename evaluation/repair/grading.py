@@ -244,7 +244,8 @@ def _holds(program: PatchedProgram, records: CaseRecords, seed: int) -> tuple[bo
 
 def _difference_from_twin(case: Case, records: CaseRecords, seed: int) -> str | None:
     """What the patched program records otherwise than the fixed twin, with one seed."""
-    return first_difference(records.patched[seed], records.fixed[seed], case.oracle.volatile)
+    patched, fixed = records.patched[seed].metrics, records.fixed[seed].metrics
+    return first_difference(patched, fixed, case.oracle.volatile)
 
 
 def _holds_over_all(case: Case, records: CaseRecords) -> tuple[bool | None, str]:

@@ -1,25 +1,24 @@
 """Does a patched program record the numbers of the fixed twin? Pure functions."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from runner.field_types import Record
 from runner.files.atomic import finite
-from runner.results.record import RunRecord
 
 # How near to the fixed twin's numbers those of a patched program have to be.
 NEAR = 1e-3
 
 
 def first_difference(
-    patched: RunRecord, fixed: RunRecord, volatile: Collection[str] = ()
+    patched: Sequence[Record], fixed: Sequence[Record], volatile: Collection[str] = ()
 ) -> str | None:
     """What differs first, in words: the number of records, or a metric that is not volatile. None
     where all numbers are alike to a thousandth.
     """
-    if len(patched.metrics) != len(fixed.metrics):
-        return f"it has {len(patched.metrics)} records, the fixed one {len(fixed.metrics)}"
-    for measured, wanted in zip(patched.metrics, fixed.metrics, strict=True):
+    if len(patched) != len(fixed):
+        return f"it has {len(patched)} records, the fixed one {len(fixed)}"
+    for measured, wanted in zip(patched, fixed, strict=True):
         name = _different_metric(measured, wanted, volatile)
         if name:
             return f"{name} is {measured.get(name)}, and {wanted.get(name)} in the fixed program"

@@ -9,9 +9,19 @@ from evaluation.scoring.intervals import wilson
 FAMILIES = {"A/x": "A", "A/y": "A", "B/x": "B", "C/x": "C"}
 
 
-def graded(case, outcome="FIXED", **more):
-    more = {"seeds": (0, 1), "same": (0, 1), "changed": 2, "real": 1} | more
-    return Grade("0" * 16, "mine", case, outcome, "", **more)
+def graded(case, outcome="FIXED", same=(0, 1), changed=2, real=1, at_site=None):
+    return Grade(
+        "0" * 16,
+        "mine",
+        case,
+        outcome,
+        "",
+        seeds=(0, 1),
+        same=same,
+        changed=changed,
+        real=real,
+        at_site=at_site,
+    )
 
 
 def score(*grades):
