@@ -91,7 +91,7 @@ def test_the_page_says_why_reviews_and_scores_of_the_sanitizer_differ(reviewers,
     buggy = outcomes[(outcomes["rule"] == "default") & (outcomes["kind"] == "buggy")]
     benign, counted = buggy[buggy["benign"]], buggy[~buggy["benign"]]
     page = " ".join((ROOT / "docs" / "reviews.md").read_text().split())
-    assert f"| sanitizer-3, a run | public | {review.paired}/{review.pairs} (" in page
+    assert f"| sanitizer-3 | public | {len(lines)}/344 | {review.paired}/{review.pairs} [" in page
     assert f"have {counted['alarmed'].sum()}/{len(counted)}, because they leave out" in page
     assert review.pairs - len(counted) == len(benign) == 1
     assert f"leave out {benign['bug'].item()}/{benign['case'].item()}, a benign" in page
