@@ -80,6 +80,11 @@ ROW: Mapping[str, Callable[[RepairScore], str]] = {
 }
 
 
+def score_row(score: RepairScore) -> tuple[str, ...]:
+    """The columns of a score, in words."""
+    return tuple(column(score) for column in ROW.values())
+
+
 def _lines(score: RepairScore) -> str:
     if score.changed is None or score.real is None:
         return "-"

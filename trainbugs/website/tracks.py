@@ -73,7 +73,7 @@ def _table(
     row: Mapping[str, Callable[[S], str]], scores: Sequence[S], source: str, about: str
 ) -> TrackTable:
     """A column that says nothing of any row is left out."""
-    cells = {name: [column(score) for score in scores] for name, column in row.items()}
+    cells = {name: list(map(column, scores)) for name, column in row.items()}
     shown = {name: texts for name, texts in cells.items() if {*texts} != {UNKNOWN}}
     rows = tuple(zip(*shown.values(), strict=True))
     return TrackTable(tuple(shown), rows, source, about)

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.repair.grading import Grade
-from evaluation.repair.scoring import ROW, score_repairs
+from evaluation.repair.scoring import score_repairs, score_row
 from evaluation.scoring.intervals import wilson
 
 FAMILIES = {"A/x": "A", "A/y": "A", "B/x": "B", "C/x": "C"}
@@ -60,9 +60,7 @@ def test_the_interval_is_wider_where_a_family_is_all_or_nothing():
 
 def test_each_model_has_a_row():
     grades = [graded("A/x"), Grade("0" * 16, "her", "A/x", "REFUSED", "")]
-    rows = [
-        [column(result) for column in ROW.values()] for result in score_repairs(grades, FAMILIES)
-    ]
+    rows = [*map(score_row, score_repairs(grades, FAMILIES))]
     assert [row[0] for row in rows] == ["her", "mine"]
     assert rows[0][1] == "1/4"
     assert rows[0][-1] == "-"

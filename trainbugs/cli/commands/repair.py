@@ -206,7 +206,7 @@ def _show(grades: "Sequence[Grade]", families: "Mapping[str, str]", options: Rep
     import msgspec
 
     from evaluation.repair.grading import OUTCOMES
-    from evaluation.repair.scoring import ROW, score_repairs
+    from evaluation.repair.scoring import ROW, score_repairs, score_row
     from runner.files.atomic import write_text
 
     scores = score_repairs(grades, families)
@@ -226,8 +226,7 @@ def _show(grades: "Sequence[Grade]", families: "Mapping[str, str]", options: Rep
     counts = Counter(item.outcome for item in grades)
     print(", ".join(f"{counts[name]} {name}" for name in OUTCOMES if counts[name]) or "no patch")
     if scores:
-        lines = [tuple(column(score) for column in ROW.values()) for score in scores]
-        show_table([tuple(ROW), *lines])
+        show_table([tuple(ROW), *map(score_row, scores)])
 
 
 def _row(item: "Grade") -> tuple[str, ...]:
