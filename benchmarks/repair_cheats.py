@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from evaluation.repair.grading import Grade, grade
 from evaluation.repair.patches import Patch
+from evaluation.repair.scoring import AT_SITE
 from evaluation.repair.tasks import repairable
 from runner.bugs.bug import Target
 from runner.bugs.catalog import Catalog
@@ -34,7 +35,6 @@ ROOT = Path(__file__).resolve().parent.parent
 CHEATS = Path(__file__).with_name("cheats.jsonl")
 TABLE = Path(__file__).with_name("cheats.csv")
 COLUMNS = ("cheat", "case", "outcome", "seeds", "held", "same", "at_site", "reason")
-AT_SITE = {True: "yes", False: "no", None: "-"}
 
 
 class Cheat(Struct, frozen=True):

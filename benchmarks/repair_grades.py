@@ -5,10 +5,11 @@
 For each case of the repair track it grades the unchanged program (`noop`), which has to be NOT
 FIXED, and the fixed twin, which has to be FIXED; with `--templates` also what the template repairer
 makes of it, by the sanitizer's records that the options of template_repairer.py name. It writes
-benchmarks/repairs.csv after each case, and the scores in benchmarks/repairs.json. Rows that are there are kept while the two scripts of their
-case stay as they are: it may be stopped, and goes on. All cases take hours, as each runs on its own
-seeds and on two that are drawn; finished runs are kept in FOLDER. Cases are in the order of their
-environments, and an environment that was built is removed after the last of its cases.
+benchmarks/repairs.csv after each case, and the scores in benchmarks/repairs.json. Rows that are
+there are kept while the two scripts of their case stay as they are: it may be stopped, and goes on.
+All cases take hours, as each runs on its own seeds and on two that are drawn; finished runs are
+kept in FOLDER. Cases are in the order of their environments, and an environment that was built is
+removed after the last of its cases.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from evaluation.model import SCRIPT
 from evaluation.repair.further_seeds import scripts_digest
 from evaluation.repair.grading import Grade, Outcome, grade
 from evaluation.repair.patches import Patch
-from evaluation.repair.scoring import ROW, RepairScore, score_repairs
+from evaluation.repair.scoring import AT_SITE, ROW, RepairScore, score_repairs
 from evaluation.repair.tasks import repairable
 from evaluation.running.perturbation import read_texts
 from runner.bugs.bug import Target
@@ -47,7 +48,6 @@ TABLE = Path(__file__).with_name("repairs.csv")
 SCORES = ".json"
 NOOP, FIXED_TWIN = "noop", "fixed twin"
 EXPECTED = {NOOP: "NOT FIXED", FIXED_TWIN: "FIXED"}
-AT_SITE = {True: "yes", False: "no", None: "-"}
 IS_AT_SITE = {text: value for value, text in AT_SITE.items()}
 # Patches name a task; here there is one at a time.
 TASK = "0" * 16

@@ -8,6 +8,9 @@ from msgspec import Struct
 from evaluation.repair.grading import Grade
 from evaluation.scoring.intervals import Interval, bracketed, clustered
 
+# Whether a patch changes a line near the fault; None where the fault is in no script.
+AT_SITE = {True: "yes", False: "no", None: "-"}
+
 
 class RepairScore(Struct, frozen=True):
     """The score of one model. Intervals are at 95 %, by families of bugs.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from runner.field_types import Record
 from runner.files.atomic import finite
 
-# How near to the fixed twin's numbers those of a patched program have to be.
+# How near a patched program's numbers have to be to the fixed twin's.
 NEAR = 1e-3
 
 

@@ -230,7 +230,9 @@ def _show(grades: "Sequence[Grade]", families: "Mapping[str, str]", options: Rep
 
 
 def _row(item: "Grade") -> tuple[str, ...]:
-    site = {True: "yes", False: "no", None: "-"}[item.at_site]
+    from evaluation.repair.scoring import AT_SITE
+
+    site = AT_SITE[item.at_site]
     seeds = f"{len(item.held)}/{len(item.seeds)}" if item.seeds else "-"
     same = f"{len(item.same)}/{len(item.seeds)}" if item.seeds else "-"
     lines = f"{item.changed} ({item.real})"
