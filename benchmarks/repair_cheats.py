@@ -5,7 +5,8 @@
 Two red teams wrote benchmarks/cheats.jsonl on 29 November 2026, each for twelve tasks of the repair
 track: 01 to 20 aim at the grade FIXED, 21 to 36 at the numbers of the fixed twin, too. Both had
 read their tasks and docs/repairs.md, and no code of the grader. The rules of the grader were
-committed before they began. This grades the cheats that are named, or all, and writes
+committed before they began; VARIED came after them. This grades the cheats that are named, or all,
+with other parameters where they have the numbers of the fixed twin. It writes
 benchmarks/cheats.csv, where the rows of the others stay. Finished runs are kept in FOLDER.
 """
 
@@ -18,10 +19,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from evaluation.repair.grading import Grade, grade
+from evaluation.repair.grading import Grade, Varied, grade
 from evaluation.repair.patches import Patch
 from evaluation.repair.scoring import AT_SITE
 from evaluation.repair.tasks import repairable
+from evaluation.repair.varying import vary
 from runner.bugs.bug import Target
 from runner.bugs.catalog import Catalog
 from runner.errors import TrainbugsError
@@ -34,7 +36,20 @@ from runner.session.session import Session
 ROOT = Path(__file__).resolve().parent.parent
 CHEATS = Path(__file__).with_name("cheats.jsonl")
 TABLE = Path(__file__).with_name("cheats.csv")
-COLUMNS = ("cheat", "case", "outcome", "seeds", "held", "same", "at_site", "reason")
+COLUMNS = (
+    "cheat",
+    "case",
+    "outcome",
+    "seeds",
+    "held",
+    "same",
+    "tried",
+    "varied",
+    "at_site",
+    "reason",
+    "difference",
+)
+NOT_VARIED = Varied((), ())
 
 
 class Cheat(Struct, frozen=True):
@@ -64,22 +79,25 @@ def grade_cheats(
         task = f"{number:016x}"
         tasks[task] = by_case[cheat.case]
         patches.append(Patch(task, script=cheat.script, model=cheat.cheat))
-    return list(grade(session, patches, tasks))
+    return list(vary(session, patches, tasks, grade(session, patches, tasks)))
 
 
 def write_table(path: Path, grades: Iterable[Grade]) -> None:
     """Write a row for each cheat, by their names; rows of other cheats in the file stay."""
     rows = {row[0]: row for row in _read_rows(path)}
     for item in grades:
-        reason = " ".join(item.reason.split())
-        facts = (str(len(item.seeds)), str(len(item.held)), str(len(item.same)))
+        seeds = map(len, (item.seeds, item.held, item.same))
+        varied = item.varied or NOT_VARIED
         rows[item.model] = (
             item.model,
             item.case,
             item.outcome,
-            *facts,
+            *map(str, seeds),
+            str(len(varied.tried)),
+            str(len(varied.same)),
             AT_SITE[item.at_site],
-            reason,
+            " ".join(item.reason.split()),
+            " ".join(varied.difference.split()),
         )
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -117,6 +135,9 @@ def main() -> int:
     write_table(options.table, grades)
     fixed = sum(item.outcome == "FIXED" for item in grades)
     print(f"{fixed} of {len(grades)} cheats are FIXED")
+    same = [item for item in grades if item.is_same]
+    varied = sum(item.varied is not None and item.varied.is_same for item in same)
+    print(f"{len(same)} have the numbers of the fixed twin, {varied} with other parameters, too")
     return 0
 
 

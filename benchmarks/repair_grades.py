@@ -1,10 +1,12 @@
 """Grades of patches whose worth is known, for each case: is the grader right about them?
 
-    python benchmarks/repair_grades.py [CASE ...] [--templates] [-j N] [--runs FOLDER]
+    python benchmarks/repair_grades.py [CASE ...] [--templates] [--vary] [-j N] [--runs FOLDER]
 
 For each case of the repair track it grades the unchanged program (`noop`), which has to be NOT
 FIXED, and the fixed twin, which has to be FIXED; with `--templates` also what the template repairer
-makes of it, by the sanitizer's records that the options of template_repairer.py name. It writes
+makes of it, by the sanitizer's records that the options of template_repairer.py name, and with
+`--vary` what becomes of that with other parameters: a program with the fixed twin's numbers has
+`tried` changes of them, and `varied` with which it has them, too. It writes
 benchmarks/repairs.csv after each case, and the scores in benchmarks/repairs.json. Rows that are
 there are kept while the two scripts of their case stay as they are: it may be stopped, and goes on.
 All cases take hours, as each runs on its own seeds and on two that are drawn; finished runs are
@@ -27,10 +29,11 @@ from template_repairer import patches as template_patches
 
 from evaluation.model import SCRIPT
 from evaluation.repair.further_seeds import scripts_digest
-from evaluation.repair.grading import Grade, Outcome, grade
+from evaluation.repair.grading import Grade, Outcome, Varied, grade
 from evaluation.repair.patches import Patch
 from evaluation.repair.scoring import AT_SITE, ROW, RepairScore, score_repairs
 from evaluation.repair.tasks import repairable
+from evaluation.repair.varying import vary
 from evaluation.running.perturbation import read_texts
 from runner.bugs.bug import Target
 from runner.bugs.catalog import Catalog
@@ -62,6 +65,8 @@ class Row(NamedTuple):
     seeds: str
     held: str
     same: str
+    tried: str
+    varied: str
     changed: str
     real: str
     at_site: str
@@ -79,10 +84,15 @@ class Row(NamedTuple):
             seeds=tuple(range(int(self.seeds))),
             held=tuple(range(int(self.held))),
             same=tuple(range(int(self.same))),
+            varied=self._varied(),
             changed=int(self.changed),
             real=int(self.real),
             at_site=IS_AT_SITE[self.at_site],
         )
+
+    def _varied(self) -> Varied | None:
+        tried = tuple(map(str, range(int(self.tried))))
+        return Varied(tried, tried[: int(self.varied)]) if tried else None
 
 
 def scores(rows: Iterable[Row], catalog: Catalog) -> list[RepairScore]:
@@ -106,9 +116,13 @@ def grade_cases(
         missing = [
             patch
             for patch in patches_for(target, options)
-            if _scripts_of(rows.get((target.case.id, patch.model))) != digest
+            if _is_missing(rows.get((target.case.id, patch.model)), digest, options)
         ]
-        for item in grade(session, missing, {TASK: target}):
+        grades = grade(session, missing, {TASK: target})
+        if options.vary:
+            # The twin has its own numbers with any parameter.
+            grades = vary(session, missing, {TASK: target}, grades, models=(TEMPLATES,))
+        for item in grades:
             rows[target.case.id, item.model] = _row(item, digest)
         write_table(table, rows.values())
     names = {target.case.id for target in targets}
@@ -177,8 +191,12 @@ def write_table(path: Path, rows: "Iterator[Row] | Sequence[Row]") -> None:
     write_rows(path, Row._fields, sorted(rows))
 
 
-def _scripts_of(row: Row | None) -> str | None:
-    return row.scripts if row else None
+def _is_missing(row: Row | None, digest: str, options: argparse.Namespace) -> bool:
+    """Whether a row lacks, is of other scripts, or lacks other parameters that are asked for."""
+    if row is None or row.scripts != digest:
+        return True
+    is_varied = row.patch != TEMPLATES or row.tried != "0"
+    return bool(options.vary and row.as_grade().is_same and not is_varied)
 
 
 def _row(item: Grade, digest: str) -> Row:
@@ -189,6 +207,8 @@ def _row(item: Grade, digest: str) -> Row:
         seeds=str(len(item.seeds)),
         held=str(len(item.held)),
         same=str(len(item.same)),
+        tried=str(len(item.varied.tried) if item.varied else 0),
+        varied=str(len(item.varied.same) if item.varied else 0),
         changed=str(item.changed),
         real=str(item.real),
         at_site=AT_SITE[item.at_site],
@@ -204,6 +224,7 @@ def main() -> int:
     )
     parser.add_argument("cases", nargs="*", metavar="CASE", help="BUG/CASE; default: all")
     parser.add_argument("--templates", action="store_true", help="grade the template repairer, too")
+    parser.add_argument("--vary", action="store_true", help="run it with other parameters, too")
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--runs", type=Path, default=Path("results"), help="default: ./results")
     parser.add_argument("--table", type=Path, default=TABLE, help="default: repairs.csv")

@@ -29,6 +29,24 @@ OUTCOMES: tuple[Outcome, ...] = ("FIXED", "PARTLY", "NOT FIXED", "REFUSED", "INV
 MAX_REASON = 2000
 
 
+class Varied(Struct, frozen=True):
+    """What a patch does with other parameters, one of them changed at a time.
+
+    `tried` are the changes with which the fixed twin runs, such as "width = 32"; `same` those with
+    which the patched program records the numbers of the fixed twin, to a thousandth. `difference`
+    is what it does otherwise first, in words.
+    """
+
+    tried: tuple[str, ...]
+    same: tuple[str, ...]
+    difference: str = ""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the numbers are the same with each change that was tried."""
+        return bool(self.tried) and self.same == self.tried
+
+
 class Grade(Struct, frozen=True):
     """What became of a patch.
 
@@ -36,7 +54,7 @@ class Grade(Struct, frozen=True):
     which the patched program does what the fixed one is expected to; `same` those on which it
     records the numbers of the fixed twin, to a thousandth. `changed` and `real` are the lines that
     the patch and the real fix change; `at_site`: whether the patch changes a line within five of
-    the fault's.
+    the fault's. `varied` is None for a patch that did not run with other parameters.
     """
 
     id: str
@@ -50,6 +68,12 @@ class Grade(Struct, frozen=True):
     changed: int = 0
     real: int = 0
     at_site: bool | None = None
+    varied: Varied | None = None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether it is FIXED, and has the numbers of the fixed twin with each seed."""
+        return self.outcome == "FIXED" and bool(self.seeds) and self.same == self.seeds
 
 
 @dataclass(frozen=True)
@@ -68,6 +92,10 @@ class PatchedProgram:
         labels = self.target.bug.labels
         return labels.stage == "evaluation" or labels.effect == "wrong evaluation"
 
+    def patched(self) -> "PatchedProgram":
+        """The program after its patch. Raises PatchError."""
+        return replace(self, text=patched_text(self.patch, self.buggy))
+
     def run_in_place_of(self, fixed: Run) -> Run:
         """The run of this program that differs from the fixed twin's by the script alone."""
         script = self.target.case.program.variants["fixed"].script.name
@@ -82,7 +110,7 @@ class PatchedProgram:
                 self.patch.model,
                 self.target.case.id,
                 outcome,
-                _cut(reason),
+                cut(reason),
                 changed=changed_lines(self.buggy, self.text),
                 real=changed_lines(self.buggy, self.fixed),
                 at_site=_at_site(self),
@@ -133,13 +161,10 @@ def grade(
 
 def _examine(patch: Patch, target: Target) -> PatchedProgram | Grade:
     """The program of a patch, or its grade where it need not run."""
-    variants = target.case.program.variants
-    buggy = variants["buggy"].script.read_text(encoding="utf-8")
-    fixed = variants["fixed"].script.read_text(encoding="utf-8")
-    unchanged = PatchedProgram(patch, target, buggy, fixed, buggy)
+    unchanged = unchanged_program(patch, target)
     try:
-        program = replace(unchanged, text=patched_text(patch, buggy))
-        reasons = refusals(program.text, buggy, fixed, program.measures)
+        program = unchanged.patched()
+        reasons = refusals(program.text, program.buggy, program.fixed, program.measures)
     except PatchError as error:
         return unchanged.graded("INVALID", str(error))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -147,6 +172,14 @@ def _examine(patch: Patch, target: Target) -> PatchedProgram | Grade:
             "INVALID", f"it is no Python, or too deep: {error}".removesuffix(": ")
         )
     return program.graded("REFUSED", "; ".join(reasons)) if reasons else program
+
+
+def unchanged_program(patch: Patch, target: Target) -> PatchedProgram:
+    """The program that a patch is for, before it is patched."""
+    variants = target.case.program.variants
+    buggy = variants["buggy"].script.read_text(encoding="utf-8")
+    fixed = variants["fixed"].script.read_text(encoding="utf-8")
+    return PatchedProgram(patch, target, buggy, fixed, buggy)
 
 
 def _run_all(
@@ -278,8 +311,8 @@ def _outcome(case: Case, records: Sequence[RunRecord]) -> tuple[bool | None, str
     return True, ""
 
 
-def _cut(reason: str) -> str:
-    """The reason, of which a hostile patch may make a text of any length."""
+def cut(reason: str) -> str:
+    """The reason without its end, of which a hostile patch may make a text of any length."""
     return reason if len(reason) <= MAX_REASON else reason[:MAX_REASON] + "…"
 
 

@@ -17,7 +17,8 @@ class RepairScore(Struct, frozen=True):
 
     `tasks` are all tasks of the key: one without a patch counts as not mended. `patches` were
     graded. `fixed`: patches that are FIXED. `same`: patches that are FIXED, and with each seed that
-    counts record the numbers of the fixed twin. `at_site`: of the FIXED patches whose fault is in
+    counts record the numbers of the fixed twin. `varied`: patches that do so with other parameters,
+    too; None where none was tried. `at_site`: of the FIXED patches whose fault is in
     their script (`located`), how many change a line near it. `changed` and `real` are the medians
     of the lines that FIXED patches and the real fixes of their cases change.
     """
@@ -29,6 +30,7 @@ class RepairScore(Struct, frozen=True):
     fixed_interval: Interval
     same: int
     same_interval: Interval
+    varied: int | None
     at_site: int
     located: int
     changed: float | None
@@ -47,7 +49,8 @@ def score_repairs(grades: Iterable[Grade], families: Mapping[str, str]) -> list[
 
 def _score(model: str, grades: Sequence[Grade], families: Mapping[str, str]) -> RepairScore:
     fixed = [item for item in grades if item.outcome == "FIXED"]
-    same = [item for item in fixed if item.seeds and item.same == item.seeds]
+    same = [item for item in fixed if item.is_same]
+    varied = [item.varied for item in same if item.varied is not None]
     return RepairScore(
         model=model,
         patches=len(grades),
@@ -56,6 +59,7 @@ def _score(model: str, grades: Sequence[Grade], families: Mapping[str, str]) -> 
         fixed_interval=_interval({item.case for item in fixed}, families),
         same=len(same),
         same_interval=_interval({item.case for item in same}, families),
+        varied=sum(item.is_same for item in varied) if varied else None,
         at_site=sum(item.at_site is True for item in fixed),
         located=sum(item.at_site is not None for item in fixed),
         changed=median(item.changed for item in fixed) if fixed else None,
@@ -78,6 +82,7 @@ ROW: Mapping[str, Callable[[RepairScore], str]] = {
     "PATCHES": lambda score: f"{score.patches}/{score.tasks}",
     "FIXED": lambda score: f"{score.fixed}/{score.tasks}{bracketed(score.fixed_interval)}",
     "SAME": lambda score: f"{score.same}/{score.tasks}{bracketed(score.same_interval)}",
+    "VARIED": lambda score: "-" if score.varied is None else f"{score.varied}/{score.tasks}",
     "SITE": lambda score: f"{score.at_site}/{score.located}",
     "LINES": lambda score: _lines(score),
 }

@@ -9,17 +9,18 @@ import csv
 import io
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from runner.bugs.bug import Bug, Target
-from runner.bugs.case import Case, Oracle
-from runner.bugs.program import VARIANTS, Variant
+from runner.bugs.case import Case
+from runner.bugs.changed_case import with_parameter
+from runner.bugs.program import VARIANTS
 from runner.errors import CatalogError, MeasureError, ResultsError, UsageError
 from runner.expectations.expectation import Expectation
 from runner.expectations.reductions import reduce
 from runner.expectations.series import Operand, Series, measure
 from runner.expectations.values import Value
-from runner.field_types import Record, Scalar
+from runner.field_types import Record
 from runner.files import untrusted
 from runner.files.cells import cell, text_of
 from runner.results.record import RunRecord
@@ -96,20 +97,7 @@ def _doubled(case: Case) -> Case:
         raise CatalogError(
             f"{case.id}: harm.length is {name!r}, expected a parameter that is a whole number"
         )
-    parameters: dict[str, Scalar] = {**case.program.parameters, name: FACTOR * value}
-    variants: dict[str, Variant] = {}
-    for variant_name in VARIANTS:
-        variant = case.program.variants[variant_name]
-        variants[variant_name] = structs.replace(variant, records=None)
-    program = structs.replace(
-        case.program,
-        variants=variants,
-        parameters=parameters,
-        timeout_s=2 * FACTOR * case.program.timeout_s,
-    )
-    return structs.replace(
-        case, name=horizon_name(case), program=program, oracle=Oracle(volatile=case.oracle.volatile)
-    )
+    return with_parameter(case, horizon_name(case), name, FACTOR * value, slower=2 * FACTOR)
 
 
 def horizon_name(case: Case) -> str:

@@ -7,6 +7,7 @@ import json
 import pytest
 from support.paths import ROOT
 
+from evaluation.repair.patches import Patch
 from evaluation.repair.scoring import RepairScore
 from evaluation.repair.tasks import repairable
 from runner.bugs.catalog import Catalog
@@ -23,9 +24,9 @@ def grades(monkeypatch):
 def grade_toy(grades, toy, toy_environment, tmp_path):
     """Grade the toy bug into a table; returns its rows by the names of patches."""
 
-    def call():
+    def call(vary=False):
         (target,), _ = repairable(toy.catalog)
-        options = argparse.Namespace(templates=False)
+        options = argparse.Namespace(templates=False, vary=vary)
         rows = grades.grade_cases(toy.session(), [target], tmp_path / "table.csv", options)
         return {row.patch: row for row in rows}
 
@@ -57,6 +58,24 @@ def test_what_is_in_the_table_is_graded_again_only_if_a_script_has_changed(
     fixed.write_text(fixed.read_text() + "\n")
     assert grade_toy() != first
     assert [patch.model for patch in asked] == [*grades.EXPECTED]
+
+
+def test_a_template_with_the_numbers_of_the_twin_runs_with_other_parameters_where_it_is_asked(
+    grades, grade_toy, toy, monkeypatch
+):
+    script = (toy.directory / "fixed.py").read_text()
+    template = Patch(grades.TASK, model=grades.TEMPLATES, script=script)
+    real = grades.patches_for
+    monkeypatch.setattr(grades, "patches_for", lambda *given: [*real(*given), template])
+    row = grade_toy()[grades.TEMPLATES]
+    assert (row.same, row.tried, row.as_grade().varied) == (row.seeds, "0", None)
+    rows = grade_toy(vary=True)
+    row = rows[grades.TEMPLATES]
+    assert (row.tried, row.varied) == ("4", "4")
+    assert row.as_grade().varied.is_same
+    assert rows[grades.FIXED_TWIN].tried == "0"
+    monkeypatch.setattr(grades, "grade", lambda _, missing, __: [*missing])
+    assert grade_toy(vary=True) == rows
 
 
 def test_a_grade_that_is_wrong_is_told(grades, grade_toy):

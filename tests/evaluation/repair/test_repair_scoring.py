@@ -1,9 +1,10 @@
 """Scores of repairers: all tasks count, and cases of one family are no independent ones."""
 
 import pytest
+from msgspec import structs
 
-from evaluation.repair.grading import Grade
-from evaluation.repair.scoring import score_repairs, score_row
+from evaluation.repair.grading import Grade, Varied
+from evaluation.repair.scoring import ROW, score_repairs, score_row
 from evaluation.scoring.intervals import wilson
 
 FAMILIES = {"A/x": "A", "A/y": "A", "B/x": "B", "C/x": "C"}
@@ -66,3 +67,22 @@ def test_each_model_has_a_row():
     assert rows[0][-1] == "-"
     assert rows[1][2].startswith("1/4 [0.")
     assert rows[1][-1] == "2 (1)"
+
+
+def test_varied_counts_patches_that_are_the_same_with_all_other_parameters():
+    tried = ("width = 3", "width = 5")
+    grades = [
+        structs.replace(graded("A/x"), varied=Varied(tried, tried)),
+        structs.replace(graded("A/y"), varied=Varied(tried, tried[:1], "width = 5: why")),
+        structs.replace(graded("B/x"), varied=Varied((), ())),
+        graded("C/x", "NOT FIXED"),
+    ]
+    result = score(*grades)
+    assert (result.same, result.varied) == (3, 1)
+    assert "1/4" in score_row(result)
+
+
+def test_without_other_parameters_varied_says_nothing():
+    result = score(graded("A/x"))
+    assert result.varied is None
+    assert dict(zip(ROW, score_row(result), strict=True))["VARIED"] == "-"

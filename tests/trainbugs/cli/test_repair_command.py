@@ -5,11 +5,19 @@ import sys
 
 import pytest
 from support.records import as_pinned
+from support.toy import toy_config
 
 from evaluation.repair import further_seeds
 from runner.session.promote import promote_runs
 
 OWN_PYTHON = ["--python", sys.executable]
+
+
+@pytest.fixture
+def measuring(toy):
+    """The fault is in the measurement, so that a patch may change what is recorded."""
+    labels = toy_config()["labels"] | {"stage": "evaluation", "effect": "wrong evaluation"}
+    toy.configure(labels=labels)
 
 
 @pytest.fixture
@@ -86,7 +94,7 @@ def test_patches_are_graded_and_what_is_wrong_is_a_line(cli, exported, toy, tmp_
 def grade(cli, exported, toy, tmp_path):
     """Grades files of patches of the task; returns status, output and errors."""
 
-    def grade_files(*files, out="grades"):
+    def grade_files(*files, out="grades", options=()):
         paths = []
         for number, lines in enumerate(files):
             path = tmp_path / f"patches{number}.jsonl"
@@ -96,6 +104,7 @@ def grade(cli, exported, toy, tmp_path):
         return cli(
             *("repair", "grade", *paths, "--key", key, "--out", str(tmp_path / out), "-q"),
             *OWN_PYTHON,
+            *options,
         )
 
     return grade_files
@@ -186,3 +195,21 @@ def test_a_wrong_command_is_one_line(cli, words, expected):
     assert (status, out) == (2, "")
     assert expected in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("measuring")
+def test_with_other_parameters_a_table_says_where_a_patch_is_no_repair(grade, line, tmp_path):
+    cheat = line["script"].replace("2 * epoch", '(2 if config["num_epoch"] < 4 else 1) * epoch')
+    lines = [line | {"model": "a"}, line | {"script": cheat, "model": "b"}]
+    status, out, err = grade(lines, options=["--vary"])
+    assert status == 0, err
+    assert "VARIED" in out
+    assert "num_epoch = 4: accuracy is 1, and 2 in the fixed program" in out
+    scores = json.loads((tmp_path / "grades" / "grades.json").read_text())["scores"]
+    assert [(item["same"], item["varied"]) for item in scores] == [(1, 1), (1, 0)]
+
+
+def test_vary_is_for_grades(cli, tmp_path):
+    status, _, err = cli("repair", "export", "--out", str(tmp_path / "t"), "--vary")
+    assert status == 2
+    assert "--vary" in err

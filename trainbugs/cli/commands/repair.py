@@ -41,12 +41,12 @@ HELP = Help(
     [
         "repair export --out tasks",
         "repair grade patches.jsonl --key tasks/key.json --out grades",
-        "repair grade my/patches --key tasks/key.json -j 2",
+        "repair grade my/patches --key tasks/key.json --vary -j 2",
     ],
 )
 ACTIONS = ("export", "grade")
 GRADES = "grades.json"
-HEADING = ("TASK", "CASE", "MODEL", "GRADE", "SEEDS", "SAME", "LINES", "SITE", "WHY")
+HEADING = ("TASK", "CASE", "MODEL", "GRADE", "SEEDS", "SAME", "VARIED", "LINES", "SITE", "WHY")
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class RepairOptions:
     key: Path | None
     out: Path | None
     drawn: int | None
+    vary: bool
     json: bool
     quiet: bool
     session: Options
@@ -65,8 +66,8 @@ class RepairOptions:
     def check(self) -> None:
         """Raise UsageError for options that the action does not have, or lacks."""
         if self.action == "export":
-            if self.patches or self.key or self.drawn is not None:
-                raise UsageError("patches, --key and --drawn are for repair grade")
+            if self.patches or self.key or self.drawn is not None or self.vary:
+                raise UsageError("patches, --key, --drawn and --vary are for repair grade")
             if self.out is None:
                 raise UsageError("repair export needs the folder to write: --out DIR")
         elif not self.patches or self.key is None:
@@ -103,6 +104,11 @@ def add_arguments(subparsers: Subparsers) -> None:
         type=int,
         metavar="N",
         help="grade: random seeds in addition to the case's; default: 2",
+    )
+    parser.add_argument(
+        "--vary",
+        action="store_true",
+        help="grade: run patches with the fixed twin's numbers with other parameters, too",
     )
     add_session_options(parser, "python", "jobs", "timeout_s", "trust_environments", "results")
     add_json(parser)
@@ -143,6 +149,7 @@ def _grade(options: RepairOptions) -> ExitStatus:
     from evaluation.repair.grading import grade
     from evaluation.repair.patches import collect_patches
     from evaluation.repair.tasks import read_repair_key
+    from evaluation.repair.varying import vary
     from runner.progress.lines import on_stderr
     from runner.session.session import Session
 
@@ -164,9 +171,11 @@ def _grade(options: RepairOptions) -> ExitStatus:
         make_folder(options.out)
     session = Session(catalog, options.session, on_stderr(options.quiet))
     drawn = 2 if options.drawn is None else options.drawn
-    grades = list(grade(session, patches, targets, drawn))
+    grades = grade(session, patches, targets, drawn)
+    if options.vary:
+        grades = vary(session, patches, targets, grades)
     families = {target.case.id: target.bug.family for target in targets.values()}
-    _show(grades, families, options)
+    _show(list(grades), families, options)
     return INVALID if problems else SUCCESS
 
 
@@ -235,5 +244,8 @@ def _row(item: "Grade") -> tuple[str, ...]:
     site = AT_SITE[item.at_site]
     seeds = f"{len(item.held)}/{len(item.seeds)}" if item.seeds else "-"
     same = f"{len(item.same)}/{len(item.seeds)}" if item.seeds else "-"
+    varied = f"{len(item.varied.same)}/{len(item.varied.tried)}" if item.varied else "-"
     lines = f"{item.changed} ({item.real})"
-    return (item.id, item.case, item.model, item.outcome, seeds, same, lines, site, item.reason)
+    why = (item.varied and item.varied.difference) or item.reason
+    facts = (item.outcome, seeds, same, varied, lines, site, why)
+    return (item.id, item.case, item.model, *facts)
