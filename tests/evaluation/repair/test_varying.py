@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec import structs
+from support.paths import ROOT
 from support.toy import toy_config
 
 from evaluation.repair import drawn_seeds
@@ -10,6 +11,7 @@ from evaluation.repair.patches import Patch
 from evaluation.repair.tasks import repairable
 from evaluation.repair.variations import variations
 from evaluation.repair.varying import vary
+from runner.bugs.catalog import Catalog
 
 ID = "0123456789abcdef"
 CHANGES = ("num_epoch = 1", "num_epoch = 2", "num_epoch = 4", "num_epoch = 6")
@@ -123,3 +125,10 @@ def test_each_number_and_flag_is_changed_alone(target):
 def test_no_value_stands_twice_and_none_is_negative(target, value, others):
     case = parameters_of(target, width=value)
     assert [item.program.parameters["width"] for item in variations(case).values()] == others
+
+
+def test_the_page_says_how_many_changes_a_case_has():
+    counts = [len(variations(target.case)) for target in repairable(Catalog(ROOT))[0]]
+    page = " ".join((ROOT / "docs" / "repairs.md").read_text(encoding="utf-8").split())
+    mean = sum(counts) // len(counts)
+    assert f"A case has {min(counts)} to {max(counts)} changes, {mean} in the mean" in page
