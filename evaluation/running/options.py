@@ -13,6 +13,8 @@ from runner.errors import UsageError
 # The program on which overheads are timed by default: its run is long enough, and needs no data.
 # Where it is not among the programs nothing is timed.
 USUAL = "SO-60335387/digits"
+# More pairs of runs make no median better, and a slip of the finger would run for days.
+MAX_REPEATS = 1000
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,8 @@ class CampaignOptions:
                 f"two detectors are named {name!r}: their records would be mixed; "
                 "name one at a time"
             )
-        if self.repeats < 1:
-            raise UsageError(f"repeats are {self.repeats}, expected a number of at least 1")
+        if not 1 <= self.repeats <= MAX_REPEATS:
+            raise UsageError(f"repeats are {self.repeats}, expected 1 to {MAX_REPEATS}")
         if self.perturb is not None and self.plant is not None:
             raise UsageError(
                 "programs are perturbed or planted with faults: name one of --perturb and --plant"

@@ -1,5 +1,6 @@
 """The catalogue as the page docs/bugs.md."""
 
+import html
 from collections import Counter
 from collections.abc import Sequence
 
@@ -49,7 +50,12 @@ def _row(bug: Bug) -> str:
         *(BUG_FACTS[name].text(bug) for name in COLUMNS),
         ", ".join(_case(BugCase(bug, case)) for case in bug.cases.values()),
     ]
-    return _line([cell.replace("|", "\\|") for cell in cells])
+    return _line([*map(_escaped, cells)])
+
+
+def _escaped(cell: str) -> str:
+    """A cell of a table whose text is no HTML: somebody else may have written the title."""
+    return html.escape(cell, quote=False).replace("|", "\\|")
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -126,6 +126,7 @@ def test_the_rule_called_default_is_chosen_whatever_it_finds(cli, toy, make):
             "scored on both variants",
         ),
         (["evaluate", "--detector", "always", "--repeats", "0"], "expected a number of at least 1"),
+        (["evaluate", "--detector", "always", "--repeats", "1001"], "expected 1 to 1000"),
         (["evaluate", "--detector", "always", "--overhead", "Toy-9/x"], "--overhead"),
         (["evaluate", "--detector", "learns", "--references", "cross"], "no detector was asked"),
         (["scores"], "no checks of any detector"),

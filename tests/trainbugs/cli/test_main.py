@@ -89,6 +89,13 @@ def test_the_page_of_bugs_says_how_near_each_program_is(cli, toy):
     assert "| user code | re-created | reported | - | toy |" in cli("list", "--markdown")[1]
 
 
+def test_a_title_is_no_html_on_the_page_of_bugs(cli, toy):
+    toy.configure(title="<img src=x onerror=alert(1)> a | b & c")
+    page = cli("list", "--markdown")[1]
+    assert "&lt;img src=x onerror=alert(1)&gt; a \\| b &amp; c |" in page
+    assert "<img" not in page
+
+
 def test_bugs_are_counted(cli, toy, tmp_path):
     status, out, err = cli("list", "--stats")
     assert (status, err) == (
