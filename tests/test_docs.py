@@ -4,6 +4,7 @@ the numbers that they give.
 
 import itertools
 import json
+import math
 import re
 import shlex
 from collections import Counter
@@ -25,6 +26,7 @@ from evaluation.scoring.outcomes import ROW, label, with_twins
 from evaluation.scoring.rewritten import without
 from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_counts import counted_bugs, counted_cases
+from runner.bugs.program import VARIANTS
 from runner.errors import UsageError
 from runner.results.expected import CUDA, expected_records, seconds
 from trainbugs.cli.main import main
@@ -277,7 +279,7 @@ def test_pages_say_how_many_controls_there_are():
     count, written_for_sanitizers = len(clean.targets()), len(clean.look_alikes)
     controls_by_detector = outcomes[outcomes.kind == "control"].groupby("detector").case.nunique()
     assert controls_by_detector.median() == count, "most detectors have met all of them"
-    assert f"{count} controls, correct programs" in README
+    assert f"{count} *controls*: correct programs" in README
     assert f"{count} controls: correct programs" in text("docs/detectors.md")
     usual = count - written_for_sanitizers
     assert f"`same` takes the {usual} basic controls" in text("docs/evaluate.md")
@@ -383,7 +385,7 @@ def test_pages_say_what_controls_cannot_show():
     resembling = sum(map(bool, clean.look_alikes.values()))
     words = " ".join(README.split())
     assert f"{blind} of the {all_controls} controls never evaluate their model." in words
-    assert f"We wrote {written} for sanitizers before we froze `version-1`" in words
+    assert f"We wrote {written} of them for sanitizers before we froze `version-1`" in words
     page = text("docs/records.md")
     assert f"{blind} of the {all_controls} scripts of today have neither" in page
     assert f"{written} of the {all_controls} controls were written for sanitizers" in page
@@ -532,6 +534,18 @@ def test_the_page_names_the_cases_whose_runs_take_over_a_minute():
     (line,) = re.findall(r"^\| one run \| .*$", text("docs/running.md"), re.MULTILINE)
     named = {name for name in runs if name in line}
     assert {name for name, a_run_s in took.items() if a_run_s > 60} == named
+
+
+def test_the_page_says_how_much_slower_some_committed_runs_were():
+    proved = proof.read_table(proof.TABLE)
+    slower = []
+    # The case that needs a GPU has no proof.
+    for target in CATALOG.select([*proved]):
+        records = expected_records(target.bug, target.case.name, "cpu")
+        committed = sum(item.wall_s or 0 for item in records if item.variant in VARIANTS)
+        slower.append(committed / (2 * float(proved[target.case.id].seconds)))
+    said = f"took up to {math.ceil(max(slower))} times as long"
+    assert said in text("docs/running.md")
 
 
 def test_the_page_says_who_has_no_records():
