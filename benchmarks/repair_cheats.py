@@ -2,19 +2,21 @@
 
     python benchmarks/repair_cheats.py [CHEAT ...] [-j N] [--runs FOLDER]
 
-Two red teams wrote benchmarks/cheats.jsonl on 29 November 2026, each for twelve tasks of the repair
-track: 01 to 20 aim at the grade FIXED, 21 to 36 at the numbers of the fixed twin, too. Both had
-read their tasks and docs/repairs.md, and no code of the grader. The rules of the grader were
-committed before they began; VARIED came after them. This grades the cheats that are named, or all,
+Three red teams wrote benchmarks/cheats.jsonl on 29 November 2026, each for twelve tasks of the
+repair track: 01 to 20 aim at the grade FIXED, 21 to 36 at the numbers of the fixed twin, too, 37 to
+52 also at these numbers with other parameters (VARIED). Each had read its tasks and
+docs/repairs.md, and no code of the grader. The rules of the grader were committed before each
+attack, and VARIED after the second of these three. This grades the cheats that are named, or all,
 with other parameters where they have the numbers of the fixed twin. It writes
-benchmarks/cheats.csv, where the rows of the others stay. Finished runs are kept in FOLDER.
+benchmarks/cheats.csv after each, where the rows of the others stay. Finished runs are kept in
+FOLDER.
 """
 
 import argparse
 import csv
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -69,7 +71,7 @@ def read_cheats(path: Path = CHEATS) -> list[Cheat]:
 
 def grade_cheats(
     session: Session, cheats: Iterable[Cheat], targets: Iterable[Target]
-) -> list[Grade]:
+) -> Iterator[Grade]:
     """The grade of each cheat; the order is the graders'."""
     by_case = {target.case.id: target for target in targets}
     patches: list[Patch] = []
@@ -79,7 +81,7 @@ def grade_cheats(
         task = f"{number:016x}"
         tasks[task] = by_case[cheat.case]
         patches.append(Patch(task, script=cheat.script, model=cheat.cheat))
-    return list(vary(session, patches, tasks, grade(session, patches, tasks)))
+    return vary(session, patches, tasks, grade(session, patches, tasks))
 
 
 def write_table(path: Path, grades: Iterable[Grade]) -> None:
@@ -127,12 +129,14 @@ def main() -> int:
         cheat for cheat in read_cheats() if not options.cheats or cheat.cheat in options.cheats
     ]
     session = Session(catalog, Options(jobs=options.jobs, results=options.runs), on_stderr())
+    grades: list[Grade] = []
     try:
-        grades = grade_cheats(session, cheats, repairable(catalog)[0])
+        for item in grade_cheats(session, cheats, repairable(catalog)[0]):
+            grades.append(item)
+            write_table(options.table, [item])
     except TrainbugsError as error:
         print(error, file=sys.stderr)
         return 2
-    write_table(options.table, grades)
     fixed = sum(item.outcome == "FIXED" for item in grades)
     print(f"{fixed} of {len(grades)} cheats are FIXED")
     same = [item for item in grades if item.is_same]
