@@ -58,6 +58,28 @@ def read_key(path: Path, kind: type[K], command: str) -> K:
         raise ResultsError(f"{untrusted.shown(path)}: not a key of `{command}`: {error}") from error
 
 
+class UnknownTaskError(MismatchError):
+    """What somebody wrote is for no task of the key."""
+
+    def __init__(self, name: str):
+        super().__init__(f"id {name!r}: there is no such task; expected one of the key")
+
+
+def problem_lines(problems: Sequence[tuple[str, Exception]], some_count: bool) -> tuple[str, ...]:
+    """A line for each problem with its place; one line where nothing counts for the same reason."""
+    lines = tuple(f"{where}: {error}" for where, error in problems)
+    if some_count or len(lines) < 2:
+        return lines
+    if all(isinstance(error, UnknownTaskError) for _, error in problems):
+        return (
+            f"{problems[0][0]}: none of {len(lines)} is for a task of this key; name the key.json "
+            "of the export that wrote their tasks",
+        )
+    if len({str(error) for _, error in problems}) == 1:
+        return (f"{lines[0]}; all {len(lines)} have this error",)
+    return lines
+
+
 def imported_packages(texts: Iterable[str], pins: Mapping[str, str]) -> dict[str, str]:
     """The pinned packages whose names stand in the texts, as import statements have them; torch is
     always one.

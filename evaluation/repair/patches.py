@@ -9,6 +9,7 @@ from typing import Annotated
 import whatthepatch
 from msgspec import Meta, Struct
 
+from evaluation.exporting import UnknownTaskError, problem_lines
 from evaluation.model import SCRIPT
 from runner.errors import ResultsError, TrainbugsError
 from runner.files import untrusted
@@ -61,10 +62,11 @@ def read_values(path: Path) -> Iterator[tuple[str, object]]:
 def collect_patches(values: Iterable[tuple[str, object]], ids: Collection[str]) -> ReadPatches:
     """The patches for the tasks of these `ids`, from values with the places that they come from.
 
-    What is wrong with one, or an error in its place, is a problem, and the others count.
+    What is wrong with one, or an error in its place, is a problem, and the others count. If all
+    are wrong for the same reason, one line says so.
     """
     patches: dict[tuple[str, str], Patch] = {}
-    problems: list[str] = []
+    problems: list[tuple[str, Exception]] = []
     for where, value in values:
         try:
             if isinstance(value, Exception):
@@ -73,8 +75,8 @@ def collect_patches(values: Iterable[tuple[str, object]], ids: Collection[str]) 
             _refuse(patch, ids, patches)
             patches[patch.model, patch.id] = patch
         except (untrusted.UnsafeError, MismatchError) as error:
-            problems.append(f"{where}: {error}")
-    return ReadPatches(tuple(patches.values()), tuple(problems))
+            problems.append((where, error))
+    return ReadPatches(tuple(patches.values()), problem_lines(problems, bool(patches)))
 
 
 def patched_text(patch: Patch, text: str) -> str:
@@ -123,7 +125,7 @@ def _file_count(diff: str) -> int:
 def _refuse(patch: Patch, ids: Collection[str], known: Mapping[tuple[str, str], Patch]) -> None:
     """Raise MismatchError for an unknown or repeated task, or not one of script and patch."""
     if patch.id not in ids:
-        raise MismatchError(f"id {patch.id!r}: there is no such task; expected one of the key")
+        raise UnknownTaskError(patch.id)
     if (patch.model, patch.id) in known:
         raise MismatchError(
             f"there was a patch of {untrusted.brief(patch.model)} for {patch.id} before; expected "

@@ -74,7 +74,7 @@ def repairable(catalog: Catalog) -> tuple[list[Target], list[str]]:
     left_out: list[str] = []
     for target in catalog.select(catalog.active()):
         name = target.case.id
-        reason = uncounted.get(name) or _obstacle(target) or unsteady.get(name)
+        reason = _obstacle(target) or uncounted.get(name) or unsteady.get(name)
         if reason:
             left_out.append(f"{name}: left out, {reason}")
         else:

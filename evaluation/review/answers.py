@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from evaluation.exporting import UnknownTaskError, problem_lines
 from runner.errors import ResultsError
 from runner.field_types import Day
 from runner.files import untrusted
@@ -77,10 +78,11 @@ def read_values(path: Path) -> Iterator[tuple[str, object]]:
 def collect_answers(values: Iterable[tuple[str, object]], ids: Collection[str]) -> ReadAnswers:
     """The answers to the tasks of these `ids`, from values with the places that they come from.
 
-    What is wrong with one, or an error in its place, is a problem, and the others count.
+    What is wrong with one, or an error in its place, is a problem, and the others count. If all
+    are wrong for the same reason, one line says so.
     """
     answers: dict[tuple[str, str, int], ReviewAnswer] = {}
-    problems: list[str] = []
+    problems: list[tuple[str, Exception]] = []
     for where, value in values:
         try:
             if isinstance(value, Exception):
@@ -89,8 +91,8 @@ def collect_answers(values: Iterable[tuple[str, object]], ids: Collection[str]) 
             _refuse(answer, ids, answers)
             answers[answer.model, answer.id, answer.sample] = answer
         except (untrusted.UnsafeError, MismatchError) as error:
-            problems.append(f"{where}: {error}")
-    return ReadAnswers(tuple(answers.values()), tuple(problems))
+            problems.append((where, error))
+    return ReadAnswers(tuple(answers.values()), problem_lines(problems, bool(answers)))
 
 
 def _parse(line: bytes) -> object:
@@ -108,7 +110,7 @@ def _refuse(
 ) -> None:
     """Raise MismatchError for an unknown task, or a sample that was there before."""
     if answer.id not in ids:
-        raise MismatchError(f"id {answer.id!r}: there is no such task; expected one of the key")
+        raise UnknownTaskError(answer.id)
     if (answer.model, answer.id, answer.sample) in known:
         raise MismatchError(
             f"sample {answer.sample} of {answer.model} for {answer.id} was there before; number "

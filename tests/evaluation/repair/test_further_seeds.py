@@ -139,6 +139,11 @@ def test_the_repair_track_leaves_out_what_is_unsteady(toy, monkeypatch, tmp_path
     ]
 
 
+def test_a_case_that_needs_a_gpu_is_not_called_never_run():
+    _, left_out = repairable(Catalog(ROOT))
+    assert "PyTorch-115607/graphs: left out, it needs a GPU" in left_out
+
+
 def test_an_environment_that_was_built_for_a_case_is_removed_after_its_cases(
     benchmark, toy, monkeypatch
 ):

@@ -48,6 +48,13 @@ def test_what_is_wrong_with_one_is_a_line_and_the_rest_counts(read, line, proble
     assert problem in text
 
 
+def test_a_key_of_another_export_is_one_line(read):
+    result = read(*(GOOD | {"id": letter * 16} for letter in "def"))
+    assert result.patches == ()
+    (text,) = result.problems
+    assert "line 1: none of 3 is for a task of this key; name the key.json" in text
+
+
 def test_a_folder_has_scripts_and_diffs_by_their_tasks(tmp_path):
     (tmp_path / f"{ID}.py").write_text("pass\n")
     (tmp_path / f"{OTHER}.diff").write_text(DIFF)

@@ -62,6 +62,23 @@ def test_the_same_sample_twice_is_refused(read):
     assert "was there before" in result.problems[0]
 
 
+def test_a_key_of_another_export_is_one_line(read):
+    result = read(*(GOOD | {"id": letter * 16} for letter in "abc"))
+    assert result.answers == ()
+    (text,) = result.problems
+    assert "line 1: none of 3 is for a task of this key; name the key.json" in text
+
+
+def test_a_file_of_something_else_is_one_line(read):
+    (text,) = read({"schema": 1, "id": ID}, {"schema": 1, "id": "a" * 16}).problems
+    assert "line 1: there is no key 'schema'" in text
+    assert text.endswith("all 2 have this error")
+
+
+def test_where_all_are_wrong_for_several_reasons_each_is_a_line(read):
+    assert len(read(GOOD | {"suspicion": 101}, GOOD | {"id": "a" * 16}, "{").problems) == 3
+
+
 def test_a_file_that_is_missing_is_an_error(tmp_path):
     with pytest.raises(ResultsError, match=r"answers\.jsonl"):
         collect_answers(read_values(tmp_path / "answers.jsonl"), {ID})

@@ -51,9 +51,10 @@ def test_a_file_without_answers_overwrites_no_scores(cli, exported, tmp_path):
     (tmp_path / "reviews.json").write_text("earlier")
     for name, expected in (("empty", "holds no answer"), ("wrong", "line 1")):
         words = [str(tmp_path / f"{name}.jsonl"), "--key", str(exported / "key.json")]
-        status, _, err = cli("review", "import", *words, "--out", str(tmp_path))
+        status, out, err = cli("review", "import", *words, "--out", str(tmp_path))
         assert status == 2
         assert expected in err
+        assert "PAIRED" not in out, "a table without a row tells nothing"
         assert len(err.splitlines()) == 1
         assert (tmp_path / "reviews.json").read_text() == "earlier"
 

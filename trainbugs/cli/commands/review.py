@@ -222,6 +222,9 @@ def _show(scores: "Sequence[ReviewScore]", options: ReviewOptions) -> None:
     if options.json:
         print_json(document)
         return
+    if not scores:
+        print("no answer")
+        return
     show_table([tuple(ROW), *map(_row, scores)])
 
 
