@@ -3,7 +3,7 @@
 import json
 import random
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -62,7 +62,14 @@ class UnknownTaskError(MismatchError):
     """What somebody wrote is for no task of the key."""
 
     def __init__(self, name: str):
-        super().__init__(f"id {name!r}: there is no such task; expected one of the key")
+        super().__init__(f"id {name}: there is no such task; expected one of the key")
+
+
+def refuse_unknown_task(value: object, ids: Collection[str]) -> None:
+    """Raise UnknownTaskError for an object whose `id` is a text, and no task of the key."""
+    name = value.get("id") if isinstance(value, dict) else None
+    if isinstance(name, str) and name not in ids:
+        raise UnknownTaskError(untrusted.brief(name))
 
 
 def problem_lines(problems: Sequence[tuple[str, Exception]], some_count: bool) -> tuple[str, ...]:

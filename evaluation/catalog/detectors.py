@@ -31,9 +31,14 @@ def load(root: Path, name: str) -> Detector:
         return read(root / "detectors" / name)
     if (Path(name) / "detector.json").is_file():
         return read(Path(name))
+    if len(Path(name).parts) > 1 or Path(name).exists():
+        raise UsageError(
+            f"{shown(Path(name))}: no folder with a detector.json; name the folder that holds yours"
+        )
     catalogued = names(root)
+    here = [path.parent.name for path in Path().glob("*/detector.json")]
     raise UsageError(
-        f"there is no detector {name!r}{near(name, catalogued)}; expected one of "
+        f"there is no detector {name!r}{near(name, [*catalogued, *here])}; expected one of "
         f"{', '.join(catalogued) or '(none)'}, or a directory that holds detector.json"
     )
 

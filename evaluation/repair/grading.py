@@ -2,6 +2,7 @@
 the case and on others that are drawn, and the case's oracle judges it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -19,7 +20,9 @@ from evaluation.repair.twin_numbers import first_difference
 from runner.bugs.bug import Target
 from runner.bugs.case import Case, Oracle
 from runner.execution.run import Run
+from runner.plurals import counted
 from runner.results.record import RunRecord
+from runner.session.forecast import Forecast, forecast, together
 from runner.session.session import Session
 from runner.verdicts.verdict import INVALID, verify
 
@@ -155,6 +158,7 @@ def grade(
         return
     judged = [(program.patch, program.target.case.id) for program in programs]
     seeds = seeds_for(session.store, judged, drawn)
+    _announce(session, programs, seeds)
     for program, records in _run_all(session, programs, seeds):
         yield _judge(program, records, seeds)
 
@@ -180,6 +184,22 @@ def unchanged_program(patch: Patch, target: Target) -> PatchedProgram:
     buggy = variants["buggy"].script.read_text(encoding="utf-8")
     fixed = variants["fixed"].script.read_text(encoding="utf-8")
     return PatchedProgram(patch, target, buggy, fixed, buggy)
+
+
+def _announce(session: Session, programs: Sequence[PatchedProgram], drawn: Sequence[int]) -> None:
+    """Say how long the runs of all programs and their twins will take, where that is long."""
+    patches = Counter(program.target.case.id for program in programs)
+    targets = {program.target.case.id: program.target for program in programs}
+    by_case: list[Forecast] = []
+    for name, target in targets.items():
+        # A patched program takes as long as the fixed twin.
+        variants = ("buggy", "fixed", *["fixed"] * patches[name])
+        options = replace(session.options, seeds=(*target.case.program.seeds, *drawn))
+        run = msgspec.structs.replace(target, variants=variants)
+        by_case.append(forecast(session.catalog.root, [run], options))
+    expected = together(by_case)
+    if expected.is_long:
+        session.progress.line(f"{counted(len(programs), 'patched program')}: {expected}")
 
 
 def _run_all(

@@ -9,7 +9,7 @@ from typing import Annotated
 import whatthepatch
 from msgspec import Meta, Struct
 
-from evaluation.exporting import UnknownTaskError, problem_lines
+from evaluation.exporting import problem_lines, refuse_unknown_task
 from evaluation.model import SCRIPT
 from runner.errors import ResultsError, TrainbugsError
 from runner.files import untrusted
@@ -71,8 +71,9 @@ def collect_patches(values: Iterable[tuple[str, object]], ids: Collection[str]) 
         try:
             if isinstance(value, Exception):
                 raise value
+            refuse_unknown_task(value, ids)
             patch = as_struct(value, Patch)
-            _refuse(patch, ids, patches)
+            _refuse(patch, patches)
             patches[patch.model, patch.id] = patch
         except (untrusted.UnsafeError, MismatchError) as error:
             problems.append((where, error))
@@ -122,10 +123,8 @@ def _file_count(diff: str) -> int:
     )
 
 
-def _refuse(patch: Patch, ids: Collection[str], known: Mapping[tuple[str, str], Patch]) -> None:
-    """Raise MismatchError for an unknown or repeated task, or not one of script and patch."""
-    if patch.id not in ids:
-        raise UnknownTaskError(patch.id)
+def _refuse(patch: Patch, known: Mapping[tuple[str, str], Patch]) -> None:
+    """Raise MismatchError for a repeated task, or not one of script and patch."""
     if (patch.model, patch.id) in known:
         raise MismatchError(
             f"there was a patch of {untrusted.brief(patch.model)} for {patch.id} before; expected "

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from evaluation.exporting import UnknownTaskError, problem_lines
+from evaluation.exporting import problem_lines, refuse_unknown_task
 from runner.errors import ResultsError
 from runner.field_types import Day
 from runner.files import untrusted
@@ -87,8 +87,9 @@ def collect_answers(values: Iterable[tuple[str, object]], ids: Collection[str]) 
         try:
             if isinstance(value, Exception):
                 raise value
+            refuse_unknown_task(value, ids)
             answer = as_struct(value, ReviewAnswer)
-            _refuse(answer, ids, answers)
+            _refuse(answer, answers)
             answers[answer.model, answer.id, answer.sample] = answer
         except (untrusted.UnsafeError, MismatchError) as error:
             problems.append((where, error))
@@ -105,12 +106,8 @@ def _parse(line: bytes) -> object:
         return error
 
 
-def _refuse(
-    answer: ReviewAnswer, ids: Collection[str], known: Collection[tuple[str, str, int]]
-) -> None:
-    """Raise MismatchError for an unknown task, or a sample that was there before."""
-    if answer.id not in ids:
-        raise UnknownTaskError(answer.id)
+def _refuse(answer: ReviewAnswer, known: Collection[tuple[str, str, int]]) -> None:
+    """Raise MismatchError for a sample that was there before."""
     if (answer.model, answer.id, answer.sample) in known:
         raise MismatchError(
             f"sample {answer.sample} of {answer.model} for {answer.id} was there before; number "

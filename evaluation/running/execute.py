@@ -27,9 +27,7 @@ def execute_checks(
     with closing(_do_jobs(jobs, session)) as results:
         for number, (check, record) in enumerate(results, 1):
             records[check] = record
-            is_expected = record.status in ("ok", "unsupported")
-            say = session.progress.line if is_expected else session.progress.note
-            say(f"[{number}/{len(jobs)}] {check.label}: {_describe_end(record)}")
+            _say(session, record, f"[{number}/{len(jobs)}] {check.label}: {_describe_end(record)}")
     return records
 
 
@@ -47,8 +45,20 @@ def find_finished(
         record = check.detector_run.settings.store.find(check.blank_record())
         if record and not (committed and _is_dirty(record)):
             finished[check] = record
-            session.progress.line(f"{check.label}: done before")
+            end = "" if _is_answer(record) else f", {record.status}: {record.reason}"
+            _say(session, record, f"{check.label}: done before{end}")
     return finished
+
+
+def _is_answer(record: CheckRecord) -> bool:
+    """Whether the check ended as a check may."""
+    return record.status in ("ok", "unsupported")
+
+
+def _say(session: Session, record: CheckRecord, line: str) -> None:
+    """Say how a check ended; what is no answer is said with `--quiet`, too."""
+    say = session.progress.line if _is_answer(record) else session.progress.note
+    say(line)
 
 
 def _is_dirty(record: CheckRecord) -> bool:

@@ -4,6 +4,7 @@ starts.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from runner.bugs.bug import Target
@@ -46,6 +47,17 @@ class Forecast:
         if self.missing:
             parts.append(f"{counted(len(self.missing), 'environment')} to build first")
         return ", ".join(parts)
+
+
+def together(parts: Sequence[Forecast]) -> Forecast:
+    """The forecast of all these, on the same machine."""
+    missing = dict.fromkeys(chain.from_iterable(part.missing for part in parts))
+    return Forecast(
+        sum(part.seconds for part in parts),
+        sum(part.untimed for part in parts),
+        max((part.at_a_time for part in parts), default=1),
+        tuple(missing),
+    )
 
 
 def forecast(

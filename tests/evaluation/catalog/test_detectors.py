@@ -296,6 +296,24 @@ def test_a_catalogue_without_controls_has_none(tmp_path):
     assert controls.load(tmp_path).targets() == []
 
 
+def test_a_typo_in_the_name_of_a_folder_gets_the_folder(tmp_path, monkeypatch):
+    write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"no detector 'mime' \(did you mean mine\?\)"):
+        detectors.load(ROOT, "mime")
+
+
+@pytest.mark.parametrize("name", ["mine/adapter.py", "no/such"])
+def test_a_path_without_a_description_is_said_without_a_list(tmp_path, monkeypatch, name):
+    write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError) as error:
+        detectors.load(ROOT, name)
+    assert str(error.value) == (
+        f"{name}: no folder with a detector.json; name the folder that holds yours"
+    )
+
+
 def test_unknown_name_gets_the_one_that_may_be_meant():
     with pytest.raises(
         UsageError,

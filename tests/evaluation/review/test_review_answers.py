@@ -70,7 +70,7 @@ def test_a_key_of_another_export_is_one_line(read):
 
 
 def test_a_file_of_something_else_is_one_line(read):
-    (text,) = read({"schema": 1, "id": ID}, {"schema": 1, "id": "a" * 16}).problems
+    (text,) = read({"schema": 1, "id": ID}, {"schema": 1, "id": ID}).problems
     assert "line 1: there is no key 'schema'" in text
     assert text.endswith("all 2 have this error")
 

@@ -87,6 +87,11 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     assert "2 tool error" in out
     assert len(err.splitlines()) == 2
     assert "crashes on Toy-1/only/buggy seed 0: tool_error: " in err
+    status, _, err = cli(
+        "evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only", "-q"
+    )
+    assert status == 1
+    assert "crashes on Toy-1/only/buggy seed 0: done before, tool_error: " in err
     toy.write("fixed.py", "raise SystemExit('no')")
     status, _, err = cli("evaluate", "--detector", make("always"), *python, "--quiet")
     assert status == 2

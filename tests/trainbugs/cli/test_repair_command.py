@@ -8,6 +8,7 @@ from support.records import as_pinned
 from support.toy import toy_config
 
 from evaluation.repair import further_seeds
+from runner.session import forecast
 from runner.session.promote import promote_runs
 
 OWN_PYTHON = ["--python", sys.executable]
@@ -207,6 +208,32 @@ def test_with_other_parameters_a_table_says_where_a_patch_is_no_repair(grade, li
     assert "num_epoch = 4: accuracy is 1, and 2 in the fixed program" in out
     scores = json.loads((tmp_path / "grades" / "grades.json").read_text())["scores"]
     assert [(item["same"], item["varied"]) for item in scores] == [(1, 1), (1, 0)]
+
+
+@pytest.mark.parametrize("models, runs", [(["a"], 12), (["a", "b"], 16)])
+def test_how_long_the_runs_take_is_said_before_the_first(
+    cli, grade, line, tmp_path, monkeypatch, models, runs
+):
+    monkeypatch.setattr(forecast, "SHORTEST_S", 0)
+    monkeypatch.setattr(forecast, "estimates", lambda bug, case: {})
+    grade([line | {"model": model} for model in models])
+    words = (str(tmp_path / "patches0.jsonl"), "--key", str(tmp_path / "tasks" / "key.json"))
+    status, _, err = cli("repair", "grade", *words, *OWN_PYTHON)
+    assert status == 0
+    patches = "1 patched program" if len(models) == 1 else "2 patched programs"
+    assert err.startswith(
+        f"{patches}: about 0 s of runs by the committed records, {runs} runs that"
+    )
+
+
+def test_a_file_whose_name_is_no_task_is_a_clear_line(cli, exported, tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "mine.py").write_text("")
+    words = (str(folder), "--key", str(exported / "key.json"))
+    status, _, err = cli("repair", "grade", *words)
+    assert status == 2
+    assert "mine.py: id 'mine': there is no such task; expected one of the key" in err
 
 
 def test_vary_is_for_grades(cli, tmp_path):
