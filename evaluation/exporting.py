@@ -16,6 +16,8 @@ from runner.files.atomic import replacing, write_text
 from runner.files.structs import MismatchError, as_struct
 
 TASKS, KEY = "tasks.jsonl", "key.json"
+# How `untrusted.parse_json` begins what it says of other text.
+NOT_JSON = "not JSON"
 MAX_KEY_BYTES = 20_000_000
 T = TypeVar("T")
 K = TypeVar("K", bound=Struct)
@@ -82,6 +84,8 @@ def problem_lines(problems: Sequence[tuple[str, Exception]], some_count: bool) -
             f"{problems[0][0]}: none of {len(lines)} is for a task of this key; name the key.json "
             "of the export that wrote their tasks",
         )
+    if all(str(error).startswith(NOT_JSON) for _, error in problems):
+        return (f"{lines[0]}; all {len(lines)} lines are {NOT_JSON}",)
     if len({str(error) for _, error in problems}) == 1:
         return (f"{lines[0]}; all {len(lines)} have this error",)
     return lines

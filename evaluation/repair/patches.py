@@ -20,6 +20,8 @@ MAX_PATCH_BYTES = 500_000
 MAX_FILES = 100_000
 # Lines of a patched program: to compare many equal ones takes minutes.
 MAX_LINES = 10_000
+# Of the files of a folder, each of which is a patch.
+SUFFIXES = (".py", ".diff")
 # How a line of a unified diff begins that has a line of the program, and one that begins a hunk.
 CHANGE = ("+", "-", " ")
 HUNK = re.compile(r"@@ -\d{1,9}(,\d{1,9})? \+\d{1,9}(,\d{1,9})? @@")
@@ -56,7 +58,14 @@ def read_values(path: Path) -> Iterator[tuple[str, object]]:
 
     Raises ResultsError for what cannot be read at all.
     """
-    return _from_folder(path) if path.is_dir() else _from_file(path)
+    if path.is_dir():
+        return _from_folder(path)
+    if path.suffix in SUFFIXES:
+        raise ResultsError(
+            f"{untrusted.shown(path)}: expected a file with a line of JSON for each patch; of a "
+            "program or a diff name the folder that holds it"
+        )
+    return _from_file(path)
 
 
 def collect_patches(values: Iterable[tuple[str, object]], ids: Collection[str]) -> ReadPatches:

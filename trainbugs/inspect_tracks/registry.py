@@ -17,6 +17,7 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState, generate
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from runner.errors import UsageError
 from trainbugs.inspect_tracks.prompts import (
     TASK,
     read_tasks,
@@ -90,6 +91,10 @@ class Replay(ModelAPI):
         **_: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
+        if not Path(answers).is_file():
+            raise UsageError(
+                f"{answers or 'no file'}: expected the file of answers; name it by -M answers=FILE"
+            )
         lines = Path(answers).read_text(encoding="utf-8").splitlines()
         self._texts = {item["id"]: item["text"] for item in map(json.loads, lines)}
 

@@ -55,6 +55,14 @@ def test_a_key_of_another_export_is_one_line(read):
     assert "line 1: none of 3 is for a task of this key; name the key.json" in text
 
 
+@pytest.mark.parametrize("suffix", ["py", "diff"])
+def test_of_a_script_or_a_diff_the_folder_is_to_be_named(tmp_path, suffix):
+    path = tmp_path / f"{ID}.{suffix}"
+    path.write_text(DIFF)
+    with pytest.raises(ResultsError, match="name the folder that holds it"):
+        _read(path, {ID})
+
+
 def test_a_folder_has_scripts_and_diffs_by_their_tasks(tmp_path):
     (tmp_path / f"{ID}.py").write_text("pass\n")
     (tmp_path / f"{OTHER}.diff").write_text(DIFF)

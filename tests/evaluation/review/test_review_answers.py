@@ -75,6 +75,12 @@ def test_a_file_of_something_else_is_one_line(read):
     assert text.endswith("all 2 have this error")
 
 
+def test_a_file_without_json_is_one_line(read):
+    (text,) = read("import torch", "x = 1").problems
+    assert "line 1: not JSON" in text
+    assert text.endswith("all 2 lines are not JSON")
+
+
 def test_where_all_are_wrong_for_several_reasons_each_is_a_line(read):
     assert len(read(GOOD | {"suspicion": 101}, GOOD | {"id": "a" * 16}, "{").problems) == 3
 

@@ -11,6 +11,7 @@ import pytest
 from support.chat_server import serving
 from support.records import as_pinned
 
+from runner.errors import UsageError
 from runner.session.promote import promote_runs
 from trainbugs.inspect_tracks.prompts import (
     TASK,
@@ -62,6 +63,13 @@ def evaluate_model(folder, track, model, variables=None):
     assert done.returncode == 0, done.stderr
     (log,) = (folder / "logs" / track).glob("*.eval")
     return log
+
+
+@pytest.mark.parametrize("answers, said", [("", "no file"), ("nowhere.jsonl", "nowhere.jsonl")])
+def test_a_replay_without_a_file_says_how_to_name_one(answers, said):
+    registry = pytest.importorskip("trainbugs.inspect_tracks.registry")
+    with pytest.raises(UsageError, match=f"{said}: .* name it by -M answers=FILE"):
+        registry.Replay("known", answers=answers)
 
 
 def test_a_log_of_reviews_is_scored(cli, exported):
