@@ -123,7 +123,7 @@ def test_the_rule_called_default_is_chosen_whatever_it_finds(cli, toy, make):
         (["evaluate", "--detector", "nothing"], "there is no detector 'nothing'"),
         (
             ["evaluate", "--detector", "alway"],
-            "there is no detector 'alway'; expected one of (none)",
+            "there is no detector 'alway' (did you mean always?); expected one of (none)",
         ),
         (["evaluate", "--detector", "always", "--bugs", "Toy-2"], "there is no bug 'Toy-2'"),
         (
