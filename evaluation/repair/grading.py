@@ -16,7 +16,7 @@ from msgspec import Struct
 from evaluation.repair.drawn_seeds import seeds_for
 from evaluation.repair.patches import Patch, PatchError, patched_text
 from evaluation.repair.refusals import refusals
-from evaluation.repair.twin_numbers import first_difference
+from evaluation.repair.twin_numbers import ROUNDING, first_difference
 from runner.bugs.bug import Target
 from runner.bugs.case import Case, Oracle
 from runner.execution.run import Run
@@ -219,7 +219,20 @@ def _run_all(
     for program, runs in zip(programs, patched, strict=True):
         planned = twins[program.target.case.id]
         by_seed = [_records_of(group, records) for group in (planned.buggy, planned.fixed, runs)]
-        yield program, CaseRecords(*by_seed)
+        yield program, _without_rounding(program.target.case, CaseRecords(*by_seed))
+
+
+def _without_rounding(case: Case, records: CaseRecords) -> CaseRecords:
+    """The records in which numbers of the patched program that differ from the fixed twin's by
+    rounding alone are the twin's: an expectation may ask for equal ones.
+    """
+    patched: dict[int, RunRecord] = {}
+    for seed, record in records.patched.items():
+        metrics, twin = record.metrics, records.fixed[seed].metrics
+        if first_difference(metrics, twin, case.oracle.volatile, ROUNDING) is None:
+            metrics = twin
+        patched[seed] = msgspec.structs.replace(record, metrics=metrics)
+    return replace(records, patched=patched)
 
 
 def _records_of(

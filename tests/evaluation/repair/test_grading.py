@@ -105,6 +105,16 @@ def test_an_evaluation_has_to_measure_what_the_fixed_one_measures(graded, toy):
     assert "in the fixed program" in result.reason
 
 
+@pytest.mark.usefixtures("measuring")
+@pytest.mark.parametrize(("change", "outcome"), [("1e-9", "FIXED"), ("1e-5", "NOT FIXED")])
+def test_rounding_breaks_no_expectation_of_equal_numbers(graded, toy, change, outcome):
+    text = (toy.directory / "fixed.py").read_text()
+    other = text.replace('+ config["seed"]}', f'+ config["seed"] + {change}}}')
+    assert other != text
+    result = graded(other, drawn=0)
+    assert (result.outcome, result.same) == (outcome, (0, 1)), result.reason
+
+
 def test_seeds_are_drawn_anew_and_are_no_small_ones():
     first, second = draw_seeds(3), draw_seeds(3)
     assert first != second
