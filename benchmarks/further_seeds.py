@@ -70,12 +70,18 @@ def study(session: Session, target: Target, table: Path) -> list[further_seeds.R
 def by_environment(
     targets: Sequence[Target], do: Callable[[Target], None], root: Path = ROOT
 ) -> None:
-    """Call `do` for each case; an environment that was built for it is removed after its cases."""
+    """Call `do` for each case; an environment that was built for it is removed after its cases.
+
+    What another command builds meanwhile stays.
+    """
     for _, group in groupby(targets, environment_of):
         there = set(_built(root))
+        own: set[str] = set()
         for target in group:
+            variants = target.case.program.variants.values()
+            own.update(variant.environment for variant in variants)
             do(target)
-        for name in set(_built(root)) - there:
+        for name in sorted(own & set(_built(root)) - there):
             builder.remove(spec.load(root, name))
 
 

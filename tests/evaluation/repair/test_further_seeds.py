@@ -147,14 +147,14 @@ def test_a_case_that_needs_a_gpu_is_not_called_never_run():
 def test_an_environment_that_was_built_for_a_case_is_removed_after_its_cases(
     benchmark, toy, monkeypatch
 ):
-    there, removed = [["old"], ["old", "new"]], []
+    there, removed = [["old"], ["old", "of-another-command", "toy"]], []
     monkeypatch.setattr(benchmark, "_built", lambda root: there.pop(0))
     monkeypatch.setattr(benchmark.spec, "load", lambda root, name: name)
     monkeypatch.setattr(benchmark.builder, "remove", removed.append)
     done = []
     benchmark.by_environment(benchmark.studied(toy.catalog), done.append)
     assert [target.bug.id for target in done] == ["Toy-1"]
-    assert removed == ["new"]
+    assert removed == ["toy"]
 
 
 def test_the_page_has_the_cases_that_are_unsteady(benchmark):
