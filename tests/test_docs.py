@@ -385,7 +385,10 @@ def test_pages_say_what_controls_cannot_show():
     resembling = sum(map(bool, clean.look_alikes.values()))
     words = " ".join(README.split())
     assert f"{blind} of the {all_controls} controls never evaluate their model." in words
-    assert f"We wrote {written} of them for sanitizers before we froze `version-1`" in words
+    assert (
+        f"We wrote {written} of the {all_controls} for sanitizers before we froze `version-1`."
+        in words
+    )
     page = text("docs/records.md")
     assert f"{blind} of the {all_controls} scripts of today have neither" in page
     assert f"{written} of the {all_controls} controls were written for sanitizers" in page

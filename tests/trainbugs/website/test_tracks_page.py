@@ -16,6 +16,7 @@ REPAIR = {
     "fixed_interval": [0.1, 0.9],
     "same": 1,
     "same_interval": [0.0, 0.8],
+    "varied": 1,
     "at_site": 1,
     "located": 2,
     "changed": 3.0,
@@ -40,6 +41,7 @@ def test_the_page_has_the_scores_of_repairs(toy, repairs_file):
     page = site.pages["tracks.html"]
     assert ">2/4 [0.10, 0.90]<" in page
     assert ">1/4 [0.00, 0.80]<" in page
+    assert ">1/4<" in page
     assert "&lt;b&gt;agent" in page
     assert "about 4 of 4 cases in version 7 of the catalogue" in page
     assert f'href="files/{tracks.REPAIRS}"' in page
@@ -49,7 +51,9 @@ def test_the_page_has_the_scores_of_repairs(toy, repairs_file):
 
 
 def test_a_column_without_any_value_is_left_out(toy, repairs_file):
-    repairs_file({**DOCUMENT, "scores": [{**REPAIR, "changed": None, "real": None}]})
+    repairs_file(
+        {**DOCUMENT, "scores": [{**REPAIR, "varied": None, "changed": None, "real": None}]}
+    )
     table = tracks.repairs(toy.root)
     assert table.columns == ("MODEL", "PATCHES", "FIXED", "SAME", "SITE")
     assert len(table.rows) == 1
