@@ -42,6 +42,7 @@ def test_the_page_has_the_scores_of_repairs(toy, repairs_file):
     assert ">2/4 [0.10, 0.90]<" in page
     assert ">1/4 [0.00, 0.80]<" in page
     assert ">1/4<" in page
+    assert "VARIED counts the cases" in page
     assert "&lt;b&gt;agent" in page
     assert "about 4 of 4 cases in version 7 of the catalogue" in page
     assert f'href="files/{tracks.REPAIRS}"' in page
@@ -57,6 +58,7 @@ def test_a_column_without_any_value_is_left_out(toy, repairs_file):
     table = tracks.repairs(toy.root)
     assert table.columns == ("MODEL", "PATCHES", "FIXED", "SAME", "SITE")
     assert len(table.rows) == 1
+    assert "VARIED" not in build(toy.catalog).pages["tracks.html"]
 
 
 @pytest.mark.parametrize("scores", [[{**REPAIR, "fixed": "many"}], "none"])
