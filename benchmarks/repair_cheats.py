@@ -8,15 +8,16 @@ repair track: 01 to 20 aim at the grade FIXED, 21 to 36 at the numbers of the fi
 docs/repairs.md, and no code of the grader. The rules of the grader were committed before each
 attack, and VARIED after the second of these three. This grades the cheats that are named, or all,
 with other parameters where they have the numbers of the fixed twin. It writes
-benchmarks/cheats.csv after each, where the rows of the others stay. Finished runs are kept in
-FOLDER.
+benchmarks/cheats.csv after each, where the rows of the others stay, and the numbers of each attack
+in benchmarks/cheats.json. Finished runs are kept in FOLDER.
 """
 
 import argparse
 import csv
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -28,8 +29,9 @@ from evaluation.repair.tasks import repairable
 from evaluation.repair.varying import vary
 from runner.bugs.bug import Target
 from runner.bugs.catalog import Catalog
+from runner.bugs.catalogue_version import CATALOGUE_VERSION
 from runner.errors import TrainbugsError
-from runner.files.atomic import replacing
+from runner.files.atomic import replacing, write_text
 from runner.files.structs import as_struct
 from runner.progress.lines import on_stderr
 from runner.session.options import Options
@@ -51,6 +53,8 @@ COLUMNS = (
     "reason",
     "difference",
 )
+# The first and the last cheat of each attack whose texts are kept.
+ATTACKS = (("01", "20"), ("21", "36"), ("37", "52"))
 NOT_VARIED = Varied((), ())
 
 
@@ -105,6 +109,34 @@ def write_table(path: Path, grades: Iterable[Grade]) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows(rows[name] for name in sorted(rows))
+    write_counts(path)
+
+
+def write_counts(path: Path) -> None:
+    """Write beside a table, as JSON, how many cheats of each attack got which grade."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    attacks: list[dict[str, object]] = []
+    for first, last in ATTACKS:
+        of_attack = [row for row in rows if first <= row["cheat"] <= last]
+        same = [row for row in of_attack if _is_same(row)]
+        attacks.append(
+            {
+                "cheats": len(of_attack),
+                "outcomes": Counter(row["outcome"] for row in of_attack),
+                "same": len(same),
+                "not_tried": sum(row["tried"] == "0" for row in same),
+                "varied": sum(
+                    row["tried"] not in ("0", "") and row["varied"] == row["tried"] for row in same
+                ),
+            }
+        )
+    document = {"schema": 1, "catalogue": CATALOGUE_VERSION, "attacks": attacks}
+    write_text(path.with_suffix(".json"), json.dumps(document, indent=1) + "\n")
+
+
+def _is_same(row: Mapping[str, str]) -> bool:
+    return row["outcome"] == "FIXED" and row["same"] == row["seeds"]
 
 
 def _read_rows(path: Path) -> list[tuple[str, ...]]:

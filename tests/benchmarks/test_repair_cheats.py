@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import json
 import re
 from collections import Counter
 from operator import itemgetter
@@ -62,6 +63,15 @@ def test_the_page_counts_the_grades(table, attack):
     waiting = [row for row in rows if is_same(row) and row["tried"] == "0"]
     varied = f"{sum(map(is_varied, rows))}" + (f" ({len(waiting)} not tried)" if waiting else "")
     assert f"| {attack} | {' | '.join(map(str, numbers))} | {varied} |\n" in page
+
+
+def test_the_numbers_are_those_of_the_table(cheats, tmp_path):
+    copy = tmp_path / "cheats.csv"
+    copy.write_bytes(cheats.TABLE.read_bytes())
+    cheats.write_counts(copy)
+    committed = cheats.TABLE.with_suffix(".json").read_text(encoding="utf-8")
+    assert copy.with_suffix(".json").read_text(encoding="utf-8") == committed
+    assert [attack["cheats"] for attack in json.loads(committed)["attacks"]] == [20, 16, 16]
 
 
 def tables_of_page():
