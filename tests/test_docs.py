@@ -551,6 +551,11 @@ def test_the_page_says_how_much_slower_some_committed_runs_were():
     assert said in text("docs/running.md")
 
 
+def test_the_page_says_how_many_bugs_have_a_map():
+    maps = list(ROOT.glob("bugs/*/expected/versions"))
+    assert f"{len(maps)} bugs have such a map" in " ".join(text("docs/versions.md").split())
+
+
 def test_the_page_says_who_has_no_records():
     uncommitted = set(detectors.names(ROOT)) - {
         path.stem for path in ROOT.glob("detectors/expected/*.jsonl")
