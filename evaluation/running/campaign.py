@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.catalog.controls import load as load_controls
+from evaluation.model import CONTROL
 from evaluation.records import CheckRecord, OverheadRecord
 from evaluation.running.adapter import environment_of
 from evaluation.running.bare_runs import BareRuns
@@ -97,7 +98,16 @@ def _announce(targets: Sequence[Target], options: CampaignOptions, session: Sess
     )
     if once.is_long:
         whole = once.times(1 + len(watching))
-        session.progress.line(f"{counted(len(targets), 'case')}: {whole}")
+        session.progress.line(f"{_counted(targets)}: {whole}")
+
+
+def _counted(targets: Sequence[Target]) -> str:
+    """For example `3 cases and 68 controls`."""
+    controls = sum(target.bug.id == CONTROL for target in targets)
+    cases = len(targets) - controls
+    parts = [counted(cases, "case")] if cases else []
+    parts += [counted(controls, "control")] if controls else []
+    return " and ".join(parts)
 
 
 def _note_weakness(progress: Progress) -> None:

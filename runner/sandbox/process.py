@@ -1,6 +1,7 @@
 """Processes: the only module that starts programs, and ends whatever they have started."""
 
 import os
+import re
 import select
 import signal
 import subprocess
@@ -26,6 +27,9 @@ GRACE_S = 7.0  # a little more than supervisor.py may take to end a program
 MAX_MESSAGE_BYTES = 1_000_000
 # How an exception is called that says that another program has failed.
 OTHER_PROGRAM_FAILED = "subprocess.CalledProcessError: "
+# Errors whose message says what is wrong, and not where: a traceback says that above it.
+MISTAKES_IN_WRITING = ("SyntaxError: ", "IndentationError: ", "TabError: ")
+WRITTEN_IN = re.compile(r'^ *File "(.+)", line (\d+)$', re.MULTILINE)
 # Signals by which a user, a batch system or another program speaks to one that trains.
 FORWARDED = frozenset(
     {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
@@ -202,7 +206,17 @@ def error_line(text: str) -> str:
     messages = [_message(lines[start + 1 : end]) for start, end in pairwise([*starts, len(lines)])]
     while len(messages) > 1 and messages[-1].startswith(OTHER_PROGRAM_FAILED):
         messages.pop()
-    return printable((messages[-1] if messages else "") or last_line(text))
+    message = (messages[-1] if messages else "") or last_line(text)
+    return printable(message + _place_in(text, message))
+
+
+def _place_in(text: str, message: str) -> str:
+    """The file and line of a mistake in writing, which the message of such an error leaves out."""
+    places = WRITTEN_IN.findall(text)
+    if not places or not message.startswith(MISTAKES_IN_WRITING):
+        return ""
+    path, line = places[-1]
+    return f" ({Path(path).name}, line {line})"
 
 
 def _message(lines: Sequence[str]) -> str:

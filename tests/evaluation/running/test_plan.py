@@ -174,6 +174,17 @@ def test_controls_are_false_alarms_and_references_of_other_programs(toy, make, w
     ]
 
 
+@pytest.mark.parametrize(
+    ("chosen", "counted"), [("all", "1 case and 2 controls: about "), ("none", "1 case: about ")]
+)
+def test_what_is_to_do_counts_cases_and_controls_apart(
+    toy, make, with_controls, monkeypatch, capsys, chosen, counted
+):
+    monkeypatch.setattr("runner.session.forecast.SHORTEST_S", 0)
+    evaluate(toy, make("never"), controls=chosen)
+    assert any(line.startswith(counted) for line in capsys.readouterr().err.splitlines())
+
+
 def test_controls_of_the_same_environments_need_no_other_one(toy, make, with_controls):
     path = toy.root / "detectors" / "controls" / "controls.json"
     described = json.loads(path.read_text())

@@ -260,3 +260,18 @@ def test_a_process_that_ends_wakes_its_waiter():
         sleep(60)
     assert process._has_ended(child.pid)
     child.wait()
+
+
+def test_a_mistake_in_writing_says_in_which_line_it_is() -> None:
+    written = """  File "/some/where/monitor.py", line 3
+    def attach(:
+               ^
+SyntaxError: invalid syntax
+"""
+    assert error_line(written) == "SyntaxError: invalid syntax (monitor.py, line 3)"
+    imported = f"""Traceback (most recent call last):
+  File "/some/where/adapter.py", line 1, in <module>
+    import monitor
+{written}"""
+    assert error_line(imported) == "SyntaxError: invalid syntax (monitor.py, line 3)"
+    assert error_line("SyntaxError: invalid syntax\n") == "SyntaxError: invalid syntax"
