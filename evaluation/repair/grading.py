@@ -14,12 +14,13 @@ import msgspec.structs
 from msgspec import Struct
 
 from evaluation.repair.drawn_seeds import seeds_for
-from evaluation.repair.patches import Patch, PatchError, patched_text
+from evaluation.repair.patches import NOBODY, Patch, PatchError, patched_text
 from evaluation.repair.refusals import refusals
 from evaluation.repair.twin_numbers import ROUNDING, first_difference
 from runner.bugs.bug import Target
 from runner.bugs.case import Case, Oracle
 from runner.execution.run import Run
+from runner.files.untrusted import printable
 from runner.plurals import counted
 from runner.results.record import RunRecord
 from runner.session.forecast import Forecast, forecast, together
@@ -103,7 +104,12 @@ class PatchedProgram:
         """The run of this program that differs from the fixed twin's by the script alone."""
         script = self.target.case.program.variants["fixed"].script.name
         scripts = {**fixed.scripts, script: self.text.encode()}
-        return replace(fixed, scripts=scripts, label=f"patch {self.patch.id}")
+        return replace(fixed, scripts=scripts, label=self._label)
+
+    @property
+    def _label(self) -> str:
+        by = "" if self.patch.model == NOBODY else f" of {printable(self.patch.model)}"
+        return f"patch {self.patch.id}{by}"
 
     def graded(self, outcome: Outcome, reason: str, **more: object) -> Grade:
         """The grade of this program."""

@@ -25,6 +25,8 @@ SUFFIXES = (".py", ".diff")
 # How a line of a unified diff begins that has a line of the program, and one that begins a hunk.
 CHANGE = ("+", "-", " ")
 HUNK = re.compile(r"@@ -\d{1,9}(,\d{1,9})? \+\d{1,9}(,\d{1,9})? @@")
+# The model of a patch that does not say who made it.
+NOBODY = "-"
 TaskId = Annotated[str, Meta(pattern=r"^[0-9a-f]{16}$(?!\n)")]
 PatchText = Annotated[str, Meta(max_length=MAX_PATCH_BYTES)]
 
@@ -41,7 +43,7 @@ class Patch(Struct, frozen=True, forbid_unknown_fields=True):
     id: TaskId
     script: PatchText | None = None
     patch: PatchText | None = None
-    model: Annotated[str, Meta(min_length=1, max_length=200)] = "-"
+    model: Annotated[str, Meta(min_length=1, max_length=200)] = NOBODY
 
 
 @dataclass(frozen=True)

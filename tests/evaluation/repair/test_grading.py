@@ -192,3 +192,9 @@ def test_a_file_of_drawn_seeds_that_is_none_is_written_anew(toy, text):
     second = seeds()
     assert len(second) == 2
     assert seeds() == second
+
+
+@pytest.mark.parametrize(("model", "by"), [("-", ""), ("a\x1b[31m b", " of a\\x1b[31m b")])
+def test_progress_tells_whose_patch_runs(graded, capsys, model, by):
+    graded(FIXED + "\n", drawn=0, model=model)
+    assert f"seed 0 (patch {ID}{by}): " in capsys.readouterr().err
