@@ -2,28 +2,41 @@
 
     python unfinished.py pack RESULTS DETECTOR …      # RESULTS/detectors -> detectors/unfinished
     python unfinished.py unpack RESULTS DETECTOR …    # the other way round
+    python unfinished.py table RESULTS DETECTOR …     # what the kept answers say so far, as Markdown
 
 Then `trainbugs evaluate --results RESULTS` finds the answers, and asks for the others alone. Answers
 of the same code are put together. A whole evaluation becomes the committed one by
-`--update-expected`; nothing in detectors/unfinished is in any score.
+`--update-expected`; nothing in detectors/unfinished is in the committed scores. The table is of the
+kept answers of these detectors: RESULTS is not read.
 """
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from evaluation.catalog import detectors
+from evaluation.catalog.declared import declared_programs
 from evaluation.keys import detector_digest
 from evaluation.model import Detector
+from evaluation.reading.subsets import select_counted, select_current
 from evaluation.records import CheckRecord, program_name
+from evaluation.scoring.chosen import without_rejected
+from evaluation.scoring.tables import ScoreTables
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
+from runner.bugs.catalog import Catalog
 from runner.files.untrusted import without_folders
 
 ROOT = Path(__file__).resolve().parents[1]
 UNFINISHED = CommittedChecks(ROOT / "detectors" / "unfinished")
+
+# The columns of the table, and the scores behind them.
+SHARES = ("detected", "paired", "paired_new", "false_fixed", "false_controls")
+HEADER = "| detector (rule) | DETECTED | PAIRED | PAIRED on NEW | ON FIXED | ON CONTROLS |"
+RULER = "|---" * 6 + "|"
 
 
 def pack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINISHED) -> int:
@@ -59,14 +72,33 @@ def unpack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINI
     return len(records)
 
 
+def table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> str:
+    """What the kept answers of detectors say so far: a row of Markdown a detector, by the rule by
+    which it is meant to be used.
+
+    Shares are of the cases, fixed programs and controls that a detector has met.
+    """
+    catalog = Catalog(ROOT)
+    counted = select_counted(kept.read(names), declared_programs(catalog))
+    scored = ScoreTables(select_current(counted, catalog), catalog).scores
+    rows = [HEADER, RULER]
+    for row in without_rejected(scored).itertuples():
+        shares = [f"{getattr(row, share)}/{getattr(row, f'{share}_n')}" for share in SHARES]
+        rows.append(f"| {row.detector} ({row.rule}) | {' | '.join(shares)} |")
+    return "\n".join(rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("action", choices=("pack", "unpack"))
+    parser.add_argument("action", choices=("pack", "unpack", "table"))
     parser.add_argument("results", type=Path)
     parser.add_argument("detectors", nargs="+", metavar="DETECTOR")
     arguments = parser.parse_args()
+    if arguments.action == "table":
+        print(table(arguments.detectors))
+        return 0
     store = CheckStore(arguments.results.absolute() / "detectors")
     action = pack if arguments.action == "pack" else unpack
     for name in arguments.detectors:
