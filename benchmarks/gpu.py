@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from runner.authoring.scripts import reads_device
 from runner.bugs.bug import Bug, Target
 from runner.bugs.catalog import Catalog
 from runner.environments import interpreter
@@ -90,6 +91,8 @@ def plan(
     for target in catalog.select(only or catalog.active()):
         if target.case.program.data and data is None:
             planned.append(Planned(target, REPRODUCED, "it needs --data DIR"))
+        elif not reads_device(target.case):
+            planned.append(Planned(target, REPRODUCED, "its scripts train on the CPU"))
         elif host is None or in_script(target.bug):
             planned.append(Planned(target, REPRODUCED))
         else:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from runner.bugs.bug import PROBE, Bug
 from runner.bugs.case import Case
+from runner.bugs.program import VARIANTS
 from runner.files import untrusted
+from runner.results.expected import CUDA, recorded_devices
 
 # Words that would tell a reader, or a detector, which variant a script is. Names in PyTorch's own
 # API do not match.
@@ -143,6 +145,31 @@ def _used(nodes: Nodes) -> set[str]:
         elif isinstance(node, ast.Attribute):
             names.add(node.attr)
     return names
+
+
+def check_reads_device(bug: Bug, case: Case) -> Iterator[str]:
+    """The programs of a case with expected records of a GPU ask for the device."""
+    if CUDA in recorded_devices(bug, case.name) and not reads_device(case):
+        yield (
+            f"expected/{case.name}/{CUDA}: a script never reads the parameter device, so these "
+            "records are of a CPU; remove them"
+        )
+
+
+def reads_device(case: Case) -> bool:
+    """Whether both programs of a case read the parameter `device`: a program that does not trains
+    on the CPU, whatever the device of the run.
+
+    Raises what `ast.parse` raises.
+    """
+    return all(
+        "device" in _constants(case.program.variants[variant].script) for variant in VARIANTS
+    )
+
+
+def _constants(script: Path) -> set[object]:
+    nodes = _nodes(script.read_text(encoding="utf-8"))
+    return {node.value for node in nodes if isinstance(node, ast.Constant)}
 
 
 @lru_cache(maxsize=32)

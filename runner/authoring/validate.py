@@ -10,7 +10,7 @@ from runner.authoring.declared import check_declared
 from runner.authoring.harm import check_harm, check_horizon_keys
 from runner.authoring.judgement import check_lines, check_verdicts
 from runner.authoring.labels import check_labels, check_provenance, check_wrong_evaluation
-from runner.authoring.scripts import check_scripts, check_tells, check_text
+from runner.authoring.scripts import check_reads_device, check_scripts, check_tells, check_text
 from runner.authoring.studies import check_studies
 from runner.authoring.surplus import check_surplus
 from runner.authoring.tables import check_tables
@@ -184,6 +184,7 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
         yield from check_verdicts(case, records)
         yield from check_lines(case, records)
         yield from check_trigger(case, records)
+        yield from check_reads_device(bug, case)
         if bug.retired is None:
             yield from check_harm(bug, case, records)
             yield from check_wrong_evaluation(bug, case, records)

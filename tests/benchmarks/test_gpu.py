@@ -42,8 +42,10 @@ def seeing(devices):
 
 
 @pytest.fixture
-def pretended(monkeypatch):
-    """A machine with a GPU, which every torch sees."""
+def pretended(monkeypatch, toy):
+    """A machine with a GPU, which every torch sees, and programs that ask for it."""
+    for script in toy.directory.glob("*.py"):
+        script.write_text(f'{script.read_text()}config["device"]\n')
     monkeypatch.setattr("runner.environments.interpreter.machine_has_accelerator", lambda: True)
     for module in ("interpreter", "runtime"):
         monkeypatch.setattr(f"runner.environments.{module}.probe", seeing((DEVICE,)))
@@ -100,7 +102,10 @@ def test_the_environments_of_the_bugs_are_used_where_no_interpreter_is_named(gpu
 @pytest.mark.usefixtures("pretended")
 @pytest.mark.parametrize(
     "script, status, verdict",
-    [(SCRIPT.replace("VALUE", "2"), 1, "NOT REPRODUCED"), ("raise SystemExit(3)", 2, "INVALID")],
+    [
+        (SCRIPT.replace("VALUE", "2") + 'config["device"]\n', 1, "NOT REPRODUCED"),
+        ('raise SystemExit("device")', 2, "INVALID"),
+    ],
 )
 def test_of_another_verdict_no_records_are_kept_and_the_report_says_why(
     gpu, toy, tmp_path, script, status, verdict
@@ -176,10 +181,12 @@ def test_with_an_interpreter_of_the_host_the_faults_that_can_be_there_are_run(gp
         catalog.select(["none-of-these"])
     everything = gpu.plan(catalog, None, None)
     of = {item.target.case.id: item for item in everything}
-    assert {name for name, item in of.items() if item.left_out} == {
-        "SO-60335387/lr1e-4",
-        "SO-60335387/lr1e-5",
-    }
+    left_out = {name: item.left_out for name, item in of.items() if item.left_out}
+    need_data = {name for name, reason in left_out.items() if "needs --data" in reason}
+    assert need_data == {"SO-60335387/lr1e-4", "SO-60335387/lr1e-5"}
+    on_cpu = {name for name, reason in left_out.items() if "train on the CPU" in reason}
+    assert on_cpu == left_out.keys() - need_data
+    assert {"tianshou-963/field", "Lightning-21454/digits"} < on_cpu
     assert not of["PyTorch-115607/graphs"].left_out, "it needs a GPU, which is there"
     release = catalog.bug("PyTorch-115607").affected.versions
     for torch, left_out, expected in (
@@ -246,3 +253,13 @@ def test_only_the_bugs_that_are_named_are_planned(gpu):
     assert planned[0].expected == "REPRODUCED"
     with pytest.raises(UsageError):
         gpu.plan(catalog, None, None, ["none-of-these"])
+
+
+@pytest.mark.usefixtures("pretended")
+def test_programs_that_train_on_the_cpu_are_left_out(gpu, toy, tmp_path):
+    """A run "on a GPU" of such a program would say nothing of the GPU."""
+    for script in toy.directory.glob("*.py"):
+        script.write_text(script.read_text().replace("device", "output"))
+    _, report = call(gpu, toy, tmp_path)
+    assert "left out" in report["Toy-1/only"]
+    assert report["Toy-1/only"][-1] == "its scripts train on the CPU"

@@ -61,3 +61,20 @@ def test_an_answer_that_is_there_stays(tmp_path, detector, kept):
     unfinished.unpack(other, detector, kept)
     started = {check.started for check in other.read([detector.name]).checks}
     assert started == {"2026-01-01T00:00:00+00:00"}
+
+
+def test_the_table_shows_what_the_kept_answers_say_so_far(tmp_path, detector, kept):
+    store = stored(tmp_path, "one", detector, pair("a"))
+    unfinished.pack(store, detector, kept)
+    heading, _, row = unfinished.table([detector.name], kept).splitlines()
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    columns = [cell.strip() for cell in heading.strip("|").split("|")]
+    shown = dict(zip(columns[1:], cells[1:], strict=True))
+    assert cells[0] == f"{detector.name} (default)"
+    assert shown == {
+        "DETECTED": "1/1",
+        "PAIRED": "1/1",
+        "PAIRED on NEW": "0/0",
+        "ON FIXED": "0/1",
+        "ON CONTROLS": "0/0",
+    }

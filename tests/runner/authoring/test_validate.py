@@ -468,3 +468,20 @@ def test_commands_that_are_named_work_outside_of_the_catalogue(whole, tmp_path, 
         "the environment is built, and the bug runs"
     )
     assert problems(elsewhere, whole.root) == []
+
+
+def test_records_of_a_gpu_are_of_programs_that_ask_for_the_device(whole):
+    """A program that never does so ran on the CPU of a machine with a GPU."""
+    folder = whole.directory / "expected" / "only"
+    shutil.copytree(folder, folder / "cuda")
+    for path in (folder / "cuda").glob("*.json"):
+        edit(path, '"device": "cpu"', '"device": "cuda"')
+    said = [line for line in problems(whole.directory, whole.root) if "never reads" in line]
+    assert said == [
+        "expected/only/cuda: a script never reads the parameter device, so these records are of a "
+        "CPU; remove them"
+    ]
+    for name in ("buggy", "fixed"):
+        path = whole.directory / f"{name}.py"
+        path.write_text(f'{path.read_text()}\n"device"\n')
+    assert not any("never reads" in line for line in problems(whole.directory, whole.root))
