@@ -123,7 +123,7 @@ def test_harms_that_only_delay_are_named():
     assert f"| have runs of twice the length | {len(longer)} |" in page
     named = re.findall(r"their harm is gone with some seed: (.*) \| (\d+) \|", page)
     assert named == [(", ".join(late), str(len(late)))]
-    assert f" | {len(cases) - len(longer)} |\n" in page.partition("| have none: ")[2]
+    assert f" | {len(cases) - len(longer)} |\n" in page.partition("| have no such runs. ")[2]
 
 
 def test_a_measured_harm_names_a_length_unless_it_is_one_moment():
