@@ -50,8 +50,21 @@ def pack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINISH
         if record.code == digest and not (record.revision or "-dirty").endswith("-dirty"):
             records[record.references, program_name(record)] = _without_paths(record)
     kept.root.mkdir(exist_ok=True)
-    kept.replace(detector, records.values(), ())
+    triggers = _triggers()
+    current = [
+        replace(record, trigger=triggers.get((record.bug, record.case), record.trigger))
+        for record in records.values()
+    ]
+    kept.replace(detector, current, ())
     return len(records)
+
+
+def _triggers() -> dict[tuple[str, str], int]:
+    """The trigger of each case of the catalogue: a fact about the bug, and no part of an answer.
+    An answer that is older than a correction counts by the corrected trigger.
+    """
+    cases = [(bug.id, case) for bug in Catalog(ROOT) for case in bug.cases.values()]
+    return {(bug, case.name): case.truth.iteration for bug, case in cases}
 
 
 def _without_paths(record: CheckRecord) -> CheckRecord:

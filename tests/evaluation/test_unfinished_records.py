@@ -36,6 +36,16 @@ def test_they_are_of_the_code_of_today(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_their_triggers_are_the_catalogue_s(name):
+    triggers = {
+        case.id: case.truth.iteration for bug in Catalog(ROOT) for case in bug.cases.values()
+    }
+    for record in CommittedChecks(FOLDER).read([name]).checks:
+        if record.kind != "control":
+            assert record.trigger == triggers[f"{record.bug}/{record.case}"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_whose_evaluation_is_whole_has_no_unfinished_answers(name):
     digest = detector_digest(detectors.load(ROOT, name))
     committed = CommittedChecks(ROOT / "detectors" / "expected").read([name]).checks
