@@ -2,12 +2,11 @@
 
     python unfinished.py pack RESULTS DETECTOR …      # RESULTS/detectors -> detectors/unfinished
     python unfinished.py unpack RESULTS DETECTOR …    # the other way round
-    python unfinished.py table RESULTS DETECTOR …     # what the kept answers say so far, as Markdown
+    python unfinished.py table                        # what the kept answers say so far, as Markdown
 
 Then `trainbugs evaluate --results RESULTS` finds the answers, and asks for the others alone. Answers
 of the same code are put together. A whole evaluation becomes the committed one by
-`--update-expected`; nothing in detectors/unfinished is in the committed scores. The table is of the
-kept answers of these detectors: RESULTS is not read.
+`--update-expected`; nothing in detectors/unfinished is in the committed scores.
 """
 
 import argparse
@@ -85,6 +84,11 @@ def unpack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINI
     return len(records)
 
 
+def kept_names() -> list[str]:
+    """The detectors that have kept answers, in the order of their names."""
+    return sorted({path.name.split(".")[0] for path in UNFINISHED.root.glob("*.jsonl")})
+
+
 def table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> str:
     """What the kept answers of detectors say so far: a row of Markdown a detector, by the rule by
     which it is meant to be used.
@@ -106,12 +110,14 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("action", choices=("pack", "unpack", "table"))
-    parser.add_argument("results", type=Path)
-    parser.add_argument("detectors", nargs="+", metavar="DETECTOR")
+    parser.add_argument("results", type=Path, nargs="?")
+    parser.add_argument("detectors", nargs="*", metavar="DETECTOR")
     arguments = parser.parse_args()
     if arguments.action == "table":
-        print(table(arguments.detectors))
+        print(table(kept_names()))
         return 0
+    if not arguments.detectors:
+        parser.error(f"{arguments.action} needs RESULTS and at least one DETECTOR")
     store = CheckStore(arguments.results.absolute() / "detectors")
     action = pack if arguments.action == "pack" else unpack
     for name in arguments.detectors:
