@@ -181,11 +181,11 @@ def test_with_an_interpreter_of_the_host_the_faults_that_can_be_there_are_run(gp
         catalog.select(["none-of-these"])
     everything = gpu.plan(catalog, None, None)
     of = {item.target.case.id: item for item in everything}
-    left_out = {name: item.left_out for name, item in of.items() if item.left_out}
-    need_data = {name for name, reason in left_out.items() if "needs --data" in reason}
+    reasons = {name: item.left_out for name, item in of.items() if item.left_out}
+    need_data = {name for name, reason in reasons.items() if "needs --data" in reason}
     assert need_data == {"SO-60335387/lr1e-4", "SO-60335387/lr1e-5"}
-    on_cpu = {name for name, reason in left_out.items() if "train on the CPU" in reason}
-    assert on_cpu == left_out.keys() - need_data
+    on_cpu = {name for name, reason in reasons.items() if "train on the CPU" in reason}
+    assert on_cpu == reasons.keys() - need_data
     assert {"tianshou-963/field", "Lightning-21454/digits"} < on_cpu
     assert not of["PyTorch-115607/graphs"].left_out, "it needs a GPU, which is there"
     release = catalog.bug("PyTorch-115607").affected.versions
