@@ -144,6 +144,9 @@ def test_validate_asks_for_no_records_of_it_and_judges_those_of_a_gpu(with_graph
             line for line in problems(with_graphs.directory, with_graphs.root) if "graphs" in line
         ]
 
+    for name in ("buggy.py", "fixed.py"):
+        text = (with_graphs.directory / name).read_text()
+        with_graphs.write(name, f'{text}config["device"]\n')
     assert any("expected/graphs has 0 of 4 runs" in line for line in reports())
     runs_nowhere = json.loads((with_graphs.directory / "config.json").read_text())
     runs_nowhere["cases"]["graphs"]["never_run"] = True
