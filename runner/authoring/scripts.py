@@ -148,8 +148,17 @@ def _used(nodes: Nodes) -> set[str]:
 
 
 def check_reads_device(bug: Bug, case: Case) -> Iterator[str]:
-    """The programs of a case with expected records of a GPU ask for the device."""
-    if CUDA in recorded_devices(bug, case.name) and not reads_device(case):
+    """The programs of a case with expected records of a GPU ask for the device.
+
+    Of a program that cannot be parsed `check_scripts` says so.
+    """
+    if CUDA not in recorded_devices(bug, case.name):
+        return
+    try:
+        reads = reads_device(case)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    if not reads:
         yield (
             f"expected/{case.name}/{CUDA}: a script never reads the parameter device, so these "
             "records are of a CPU; remove them"

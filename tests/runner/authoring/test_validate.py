@@ -485,3 +485,5 @@ def test_records_of_a_gpu_are_of_programs_that_ask_for_the_device(whole):
         path = whole.directory / f"{name}.py"
         path.write_text(f'{path.read_text()}\n"device"\n')
     assert not any("never reads" in line for line in problems(whole.directory, whole.root))
+    (whole.directory / "buggy.py").write_text("def (:\n")
+    assert any("invalid syntax" in line for line in problems(whole.directory, whole.root))
