@@ -3,6 +3,8 @@
     python unfinished.py pack RESULTS DETECTOR …      # RESULTS/detectors -> detectors/unfinished
     python unfinished.py unpack RESULTS DETECTOR …    # the other way round
     python unfinished.py table                        # what the kept answers say so far, as Markdown
+    python unfinished.py sample                       # the same, of the drawn bugs alone
+    python unfinished.py draw                         # prints the cases of today in a drawn order: drawn.txt
 
 Then `trainbugs evaluate --results RESULTS` finds the answers, and asks for the others alone. Answers
 of the same code are put together. A whole evaluation becomes the committed one by
@@ -10,9 +12,11 @@ of the same code are put together. A whole evaluation becomes the committed one 
 """
 
 import argparse
+import random
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -20,14 +24,18 @@ from evaluation.catalog import detectors
 from evaluation.catalog.declared import declared_programs
 from evaluation.keys import detector_digest
 from evaluation.model import Detector
-from evaluation.reading.subsets import select_counted, select_current
-from evaluation.records import CheckRecord, program_name
+from evaluation.reading.subsets import select_bugs, select_counted, select_current
+from evaluation.records import CheckRecord, Records, program_name
 from evaluation.scoring.chosen import without_rejected
+from evaluation.scoring.intervals import wilson
 from evaluation.scoring.tables import ScoreTables
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
 from runner.files.untrusted import without_folders
+from runner.results import expected
 
 ROOT = Path(__file__).resolve().parents[1]
 UNFINISHED = CommittedChecks(ROOT / "detectors" / "unfinished")
@@ -36,6 +44,9 @@ UNFINISHED = CommittedChecks(ROOT / "detectors" / "unfinished")
 SHARES = ("detected", "paired", "paired_new", "false_fixed", "false_controls")
 HEADER = "| detector (rule) | DETECTED | PAIRED | PAIRED on NEW | ON FIXED | ON CONTROLS |"
 RULER = "|---" * 6 + "|"
+DRAWN = UNFINISHED.root / "drawn.txt"
+SEED = 46
+SAMPLE_HEADER = "| detector (rule) | DETECTED | PAIRED (95 %) | ON FIXED | ON CONTROLS |"
 
 
 def pack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINISHED) -> int:
@@ -95,13 +106,71 @@ def table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> str:
 
     Shares are of the cases, fixed programs and controls that a detector has met.
     """
-    catalog = Catalog(ROOT)
-    counted = select_counted(kept.read(names), declared_programs(catalog))
-    scored = ScoreTables(select_current(counted, catalog), catalog).scores
     rows = [HEADER, RULER]
-    for row in without_rejected(scored).itertuples():
+    for row in _scored(kept.read(names)):
         shares = [f"{getattr(row, share)}/{getattr(row, f'{share}_n')}" for share in SHARES]
         rows.append(f"| {row.detector} ({row.rule}) | {' | '.join(shares)} |")
+    return "\n".join(rows)
+
+
+def _scored(records: Records) -> list[Any]:
+    """The rows of the scores, of programs that count and have not changed since."""
+    catalog = Catalog(ROOT)
+    counted = select_counted(records, declared_programs(catalog))
+    scored = ScoreTables(select_current(counted, catalog), catalog).scores
+    return list(without_rejected(scored).itertuples())
+
+
+def draw(seconds: float = 90.0) -> list[str]:
+    """The harmful cases that count and that a CPU trains, in a drawn order.
+
+    Both twins together take at most `seconds` by the committed records: an evaluation has to end.
+    """
+    cases = [
+        (bug.id, case.id)
+        for bug in Catalog(ROOT)
+        if bug.retired is None and not bug.is_injected
+        for case in bug.cases.values()
+        if not (case.benign or case.never_run or case.program.needs)
+        and 0 < seconds_a_seed(bug, case) <= seconds
+    ]
+    return in_drawn_order([case for _, case in sorted(cases)])
+
+
+def in_drawn_order(cases: Sequence[str]) -> list[str]:
+    """The cases, which are sorted by bug and case, as a seed shuffles them."""
+    drawn = list(cases)
+    random.Random(SEED).shuffle(drawn)
+    return drawn
+
+
+def sample(size: int = 40) -> list[str]:
+    """The first case of each bug in the drawn order, until there are `size` bugs."""
+    firsts: dict[str, str] = {}
+    for case in DRAWN.read_text(encoding="utf-8").split():
+        firsts.setdefault(case.partition("/")[0], case)
+    return list(firsts.values())[:size]
+
+
+def seconds_a_seed(bug: Bug, case: Case) -> float:
+    """The committed seconds of a case by one seed, both twins together."""
+    return (expected.seconds(bug, case) or 0.0) / len(case.program.seeds)
+
+
+def sample_table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> str:
+    """What detectors say of the drawn bugs: a row of Markdown for each that has met all of them."""
+    drawn = sample()
+    rows = [SAMPLE_HEADER, "|---" * 5 + "|"]
+    for row in _scored(select_bugs(kept.read(names), frozenset(drawn))):
+        if row.detected_n < len(drawn):
+            continue
+        low, high = (round(100 * bound) for bound in wilson(row.paired, row.paired_n))
+        rows.append(
+            f"| {row.detector} ({row.rule}) | {row.detected}/{row.detected_n} "
+            f"| {row.paired}/{row.paired_n} ({low} to {high} %) "
+            f"| {row.false_fixed}/{row.false_fixed_n} "
+            f"| {row.false_controls}/{row.false_controls_n} |"
+        )
     return "\n".join(rows)
 
 
@@ -109,12 +178,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("action", choices=("pack", "unpack", "table"))
+    parser.add_argument("action", choices=("pack", "unpack", "table", "sample", "draw"))
     parser.add_argument("results", type=Path, nargs="?")
     parser.add_argument("detectors", nargs="*", metavar="DETECTOR")
     arguments = parser.parse_args()
     if arguments.action == "table":
         print(table(kept_names()))
+        return 0
+    if arguments.action == "sample":
+        print(sample_table(kept_names()))
+        return 0
+    if arguments.action == "draw":
+        print("\n".join(draw()))
         return 0
     if not arguments.detectors:
         parser.error(f"{arguments.action} needs RESULTS and at least one DETECTOR")
