@@ -122,7 +122,7 @@ def _scored(records: Records) -> list[Any]:
 
 
 def draw(seconds: float = 90.0) -> list[str]:
-    """The harmful cases that count and that a CPU trains, in a drawn order.
+    """The harmful cases that count and that any CPU trains in one process, in a drawn order.
 
     Both twins together take at most `seconds` by the committed records: an evaluation has to end.
     """

@@ -59,7 +59,7 @@ def test_the_page_shows_what_they_say_of_the_drawn_bugs():
 
 
 def test_nobody_chose_the_drawn_bugs():
-    """The same seed shuffles the cases in the same order again. No harmful case of a CPU that takes
+    """The same seed shuffles the cases in the same order again. No harmful case without needs that takes
     at most 90 seconds is left out, but for new ones.
     """
     unfinished = load("benchmarks/unfinished.py")
