@@ -30,16 +30,16 @@ class Box:
     height: float = 1.0
 
 
-BUG = Box(5.6, 6.0, "bug", "a public report, one folder", GREY)
+BUG = Box(5.65, 6.45, "bug", "a public report, one folder", GREY)
 BUGGY = Box(3.8, 4.3, "buggy program", "has the fault", ORANGE)
 FIXED = Box(7.5, 4.3, "fixed twin", "differs by the fix alone", BLUE)
 CONTROL = Box(11.2, 4.3, "controls", "correct, look suspicious", BLUE)
-ENVIRONMENT = Box(0.1, 4.3, "environment", "pinned Python and torch", GREY)
+ENVIRONMENT = Box(7.5, 4.6, "environment", "pinned Python and torch", GREY, 11.4, 2.1)
 ORACLE = Box(3.8, 2.2, "expectations", "judge what runs recorded", GREEN)
 DETECTOR = Box(8.6, 2.2, "detector", "sees one program at a time", GREEN)
 VERDICT = Box(3.8, 0.5, "verdict", "REPRODUCED or not", GREY)
 SCORE = Box(8.6, 0.5, "score", "an alarm on buggy alone", GREY)
-BOXES = (BUG, BUGGY, FIXED, CONTROL, ENVIRONMENT, ORACLE, DETECTOR, VERDICT, SCORE)
+BOXES = (BUG, BUGGY, FIXED, CONTROL, ORACLE, DETECTOR, VERDICT, SCORE)
 ARROWS = (
     (BUG, BUGGY), (BUG, FIXED), (BUGGY, ORACLE), (FIXED, ORACLE), (BUGGY, DETECTOR),
     (FIXED, DETECTOR), (CONTROL, DETECTOR), (ORACLE, VERDICT), (DETECTOR, SCORE),
@@ -57,6 +57,19 @@ def draw_box(axes: Axes, box: Box) -> None:
     axes.text(box.x, box.y - 0.2, box.text, ha="center", va="center", size=6.6)
 
 
+def draw_frame(axes: Axes, frame: Box) -> None:
+    """A dashed frame around other boxes, with its words in the corner above the last of them."""
+    corner = (frame.x - frame.width / 2, frame.y - frame.height / 2)
+    style = "round,pad=0.02,rounding_size=0.12"
+    patch = FancyBboxPatch(
+        corner, frame.width, frame.height, style, facecolor="none", edgecolor="#59626d", ls="--"
+    )
+    axes.add_patch(patch)
+    top = frame.y + frame.height / 2
+    axes.text(CONTROL.x, top - 0.25, frame.title, ha="center", va="center", weight="bold", size=9)
+    axes.text(CONTROL.x, top - 0.53, frame.text, ha="center", va="center", size=6.6)
+
+
 def draw_arrow(axes: Axes, start: Box, end: Box) -> None:
     begin, tip = (start.x, start.y - start.height / 2), (end.x, end.y + end.height / 2)
     axes.add_patch(
@@ -70,9 +83,9 @@ def main() -> None:
         draw_box(axes, box)
     for start, end in ARROWS:
         draw_arrow(axes, start, end)
-    axes.plot([1.8, 2.1], [4.3, 4.3], color="#59626d", lw=0.9, ls=":")
-    axes.set_xlim(-1.7, 13.0)
-    axes.set_ylim(-0.1, 6.6)
+    draw_frame(axes, ENVIRONMENT)
+    axes.set_xlim(1.6, 13.4)
+    axes.set_ylim(-0.1, 7.05)
     axes.set_axis_off()
     figure.savefig(sys.argv[1], dpi=160, bbox_inches="tight", pad_inches=0.05)
 

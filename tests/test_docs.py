@@ -588,7 +588,9 @@ def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
     escaped = f"If you leave sanitizer-3 out, {all_cases - without_cases} cases escape."
     assert escaped in " ".join(text("docs/records.md").split())
     for page in ("README.md", "docs/records.md"):
-        sentence = f"Of the {all_cases} cases, {all_cases - cases} escape every rule of every detector"
+        sentence = (
+            f"Of the {all_cases} cases, {all_cases - cases} escape every rule of every detector"
+        )
         assert sentence in " ".join(text(page).split())
 
 
