@@ -73,7 +73,7 @@ def _check_words(bug: Bug, declared: Declared) -> Iterator[str]:
         if sentence not in text:
             yield f"README.md does not say: {sentence}"
     values: dict[str, set[str]] = {
-        "harm": {harm.kind for harm in _harms(bug, declared)},
+        "harm": {harm.kind for harm in _harms(bug, declared).values()},
         "code_at_fault": {declared.code_at_fault},
         "source_read": {declared.source_read},
     }
@@ -86,7 +86,10 @@ def _check_words(bug: Bug, declared: Declared) -> Iterator[str]:
 
 def facts_paragraphs(bug: Bug, declared: Declared) -> list[str]:
     """The paragraphs of a README about its declared facts."""
-    harms = [f"Harm: *{harm.kind}*. {harm.choices}" for harm in _harms(bug, declared)]
+    harms = [
+        f"{beginning}: *{harm.kind}*. {harm.choices}"
+        for beginning, harm in _harms(bug, declared).items()
+    ]
     family = f"; family: *{declared.family}*" if declared.family else ""
     facts = (
         f"Facts: code at fault *{declared.code_at_fault}*; fix *{_fixes(bug)}*; upstream "
@@ -95,10 +98,14 @@ def facts_paragraphs(bug: Bug, declared: Declared) -> list[str]:
     return [*harms, facts]
 
 
-def _harms(bug: Bug, declared: Declared) -> list[Harm]:
-    """The harm of the bug, and of its cases where it is another."""
-    harms = [case.harm for case in bug.cases.values() if case.harm]
-    return list(dict.fromkeys([declared.harm, *harms]))
+def _harms(bug: Bug, declared: Declared) -> dict[str, Harm]:
+    """The harm of the bug, and of its cases where it is another, by the words before each."""
+    harms = {
+        f"Harm of `{case.name}`": case.harm
+        for case in bug.cases.values()
+        if case.harm and case.harm != declared.harm
+    }
+    return {"Harm": declared.harm, **harms}
 
 
 def _fixes(bug: Bug) -> str:

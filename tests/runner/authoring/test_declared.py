@@ -67,7 +67,7 @@ def test_a_bug_that_declares_all_has_no_problem(toy):
         (lambda toy: declare(toy, family="ranks"), "family: *ranks*"),
         (
             lambda toy: case(toy, harm={"kind": "constructed", "choices": "Ours."}),
-            "does not say: Harm: *constructed*. Ours.",
+            "does not say: Harm of `only`: *constructed*. Ours.",
         ),
         (
             lambda toy: say(toy, "## Impact", "Its harm here is constructed.\n\n## Impact"),
