@@ -75,8 +75,8 @@ def run(
 
     The options are those of `trainbugs run`, by the names of `runner.session.options.Options`:
     `seeds=[0, 1]`, `device="cuda"`, `python="/path/to/python"`. Missing environments are built
-    (gigabytes). Raises TrainbugsError for an unknown bug or option, or an environment that cannot
-    be built.
+    (gigabytes). Raises UsageError if you name neither bugs nor a label, TrainbugsError for an
+    unknown bug or option, or an environment that cannot be built.
     """
     from runner.progress.lines import on_stderr
     from runner.session.options import from_values
@@ -85,7 +85,7 @@ def run(
 
     catalog, session = load(root), from_values(options)
     if not names and not session.label:
-        return []
+        raise UsageError("name the bugs to run, like 'PyTorch-115607', or a label")
     progress = on_stderr()
     targets, notes = to_run(catalog, names, session)
     for note in notes:

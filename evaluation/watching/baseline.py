@@ -35,8 +35,9 @@ def read(path: Path) -> frozenset[Mark]:
     try:
         baseline = as_struct(untrusted.read_json(path, MAX_BYTES), Baseline)
     except (untrusted.UnsafeError, MismatchError) as error:
+        reason = str(error).removeprefix("cannot be read: ")
         raise UsageError(
-            f"--baseline {path}: cannot be read: {error}; --write-baseline writes it"
+            f"--baseline {path}: cannot be read: {reason}; --write-baseline writes it"
         ) from error
     return frozenset(
         (finding.invariant, finding.file, finding.text) for finding in baseline.findings

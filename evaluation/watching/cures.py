@@ -1,10 +1,11 @@
-"""What mends a broken invariant: a sentence for each, by name."""
+"""What mends a broken invariant: a sentence for each, by name, and for some by what was seen."""
 
 CURES = {
     "stale-gradients": "call zero_grad() of the optimizer before each backward pass of a new step",
     "shadow-step": "pass foreach=False and fused=False to the optimizer, or use another release of "
     "torch",
-    "no-gradient": "call backward() after zero_grad() and before step()",
+    "no-gradient": "call backward() after zero_grad() and before step(), and give the optimizer "
+    "the parameters of the model that is trained, not of another or an older one",
     "clip": "clip between backward() and step(), and pass what parameters() returns anew each time",
     "recompiles": "pass the learning rate as a tensor to an optimizer whose step is compiled",
     "lost-parameters": "give the optimizer all parameters, or call requires_grad_(False) on those "
@@ -92,7 +93,8 @@ CURES = {
     "same-on-ranks": "give the DataLoader a DistributedSampler",
     "copied-generator": "make the generator from the index, or seed it in a worker_init_fn",
     "discarded-gradients": "call zero_grad() once for each step, behind it",
-    "clipped-parts": "clip once, in front of the step",
+    "clipped-parts": "clip once, in front of the step; what is clipped has to belong to the "
+    "optimizer whose zero_grad() clears it",
     "foreign-sampler": "give it the loader's dataset, a weight for each sample, or use "
     "SubsetRandomSampler(indices)",
     "improper-targets": "convert the targets to what the loss is defined for",
@@ -141,3 +143,15 @@ CURES = {
     "idle-ignore-index": "pass ignore_index=self.ignore_index to the loss",
     "epochs-as-steps": "step the schedule once in each epoch, or make it for all batches",
 }
+
+# Where an invariant has several messages: the cure of those that begin with this word.
+CURES_BY_MESSAGE = {
+    ("same-batches", "all"): "let each worker draw with another seed: by its id, in worker_init_fn",
+    ("same-batches", "two"): "call set_epoch() of the sampler in each epoch",
+}
+
+
+def cure_of(code: str, message: str) -> str | None:
+    """What may mend what an alarm of this invariant says; None where nobody wrote it down."""
+    beginning = message.partition(" ")[0]
+    return CURES_BY_MESSAGE.get((code, beginning)) or CURES.get(code)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from evaluation.watching.cures import CURES
+from evaluation.watching.cures import cure_of
 from evaluation.watching.invariants import Invariant
 from evaluation.watching.program import Watched
 from evaluation.watching.report import Severity, WatchedAlarm, WatchReport
@@ -115,7 +115,7 @@ def _finding(alarm: WatchedAlarm, folder: str, silenced: Reason | None) -> Watch
         invariant=alarm.code,
         severity=alarm.severity,
         message=alarm.message,
-        cure=CURES.get(alarm.code),
+        cure=cure_of(alarm.code, alarm.message),
         file=Path(folder, alarm.file).as_posix() if alarm.file else None,
         line=alarm.line,
         api=alarm.api,

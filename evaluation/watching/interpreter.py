@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,7 +37,7 @@ def choose(interpreter: Path | None) -> WatchedInterpreter:
     """
     if interpreter is not None:
         return _checked(str(interpreter), _torch_of_named(str(interpreter)))
-    candidates = list(dict.fromkeys(filter(None, [shutil.which("python3"), sys.executable])))
+    candidates = _distinct(filter(None, [shutil.which("python3"), sys.executable]))
     for path in candidates:
         try:
             version = torch_of(path)
@@ -48,6 +49,17 @@ def choose(interpreter: Path | None) -> WatchedInterpreter:
         f"torch is installed for none of {', '.join(candidates)}; name an interpreter that has it, "
         "--python"
     )
+
+
+def _distinct(paths: Iterable[str]) -> list[str]:
+    """The paths without a second name of one Python: an environment has python3 and python3.11.
+
+    Environments share the file that their links lead to, so the folder tells them apart.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for path in paths:
+        found.setdefault((str(Path(path).parent), os.path.realpath(path)), path)
+    return list(found.values())
 
 
 def torch_of(path: str) -> str | None:

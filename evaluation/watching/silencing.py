@@ -14,6 +14,8 @@ Reason = Literal["comment", "baseline"]
 Mark = tuple[str, str | None, str | None]
 
 COMMENT = re.compile(r"#\s*trainbugs:\s*ignore\[([^\]]*)\]")
+# People know such a comment from other tools; here it silences nothing.
+NAMELESS = re.compile(r"#\s*trainbugs:\s*ignore(\[\s*\]|(?![\[\w]))")
 
 
 @dataclass(frozen=True)
@@ -69,15 +71,26 @@ class Silencing:
         """The names in comments that are not among the `known` ones: in the script, and in the
         files that alarms name.
         """
-        alarms = self.report.alarms
-        files = [Path(self.folder, alarm.file).as_posix() for alarm in alarms if alarm.file]
-        if script:
-            files.insert(0, Path(script).as_posix())
-        for file in dict.fromkeys(files):
+        for file in self._files(script):
             for number, line in enumerate(_lines(file), 1):
                 for name in _silenced_names(line):
                     if name and name not in known:
                         yield UnknownName(file, number, name)
+
+    def comments_without_names(self, script: str | None) -> Iterator[str]:
+        """FILE:LINE of comments that would ignore, and name nothing: in the same files."""
+        for file in self._files(script):
+            for number, line in enumerate(_lines(file), 1):
+                if NAMELESS.search(line):
+                    yield f"{file}:{number}"
+
+    def _files(self, script: str | None) -> list[str]:
+        """The script, and the files that alarms name, each once."""
+        alarms = self.report.alarms
+        files = [Path(self.folder, alarm.file).as_posix() for alarm in alarms if alarm.file]
+        if script:
+            files.insert(0, Path(script).as_posix())
+        return list(dict.fromkeys(files))
 
 
 def mark_of(alarm: WatchedAlarm, folder: str) -> Mark:

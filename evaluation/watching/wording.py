@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluation.watching.cures import CURES
+from evaluation.watching.cures import cure_of
 from evaluation.watching.report import WatchedAlarm, WatchReport
 from evaluation.watching.silencing import Silencing
 
@@ -41,8 +41,13 @@ def summary(silencing: Silencing, ignored: Sequence[str]) -> str:
 
 
 def hints(silencing: Silencing, known: Sequence[str], script: str | None = None) -> list[str]:
-    """A line for each name in a comment that no invariant has; `known` are the names they have."""
-    lines = []
+    """A line for each comment that names no invariant, or one that there is not; `known` are the
+    names they have.
+    """
+    lines = [
+        f"{place}: a comment ignores nothing; name an invariant: # trainbugs: ignore[NAME]"
+        for place in silencing.comments_without_names(script)
+    ]
     for comment in silencing.unknown_names(known, script):
         close = difflib.get_close_matches(comment.name, known, n=1)
         hint = f" (did you mean {close[0]}?)" if close else ""
@@ -55,7 +60,7 @@ def hints(silencing: Silencing, known: Sequence[str], script: str | None = None)
 
 def _outcome(report: WatchReport) -> str:
     if report.is_empty and not report.optimizers:
-        return "nothing was watched: no optimizer was made"
+        return "nothing was watched: no optimizer made a step"
     if report.is_empty:
         return f"nothing was watched: {_count(report.optimizers, 'optimizer')}, and no step"
     extent = f"in {_count(report.steps, 'step')} of {_count(report.optimizers, 'optimizer')}"
@@ -84,8 +89,9 @@ def _row(alarm: WatchedAlarm, folder: str) -> tuple[str, ...]:
 
 def _text(alarm: WatchedAlarm) -> str:
     parameter = f" (parameter {alarm.parameter})" if alarm.parameter else ""
-    cure = f". What may mend it: {CURES[alarm.code]}" if alarm.code in CURES else ""
-    return f"{alarm.message}{parameter}{cure}"
+    cure = cure_of(alarm.code, alarm.message)
+    advice = f". What may mend it: {cure}" if cure else ""
+    return f"{alarm.message}{parameter}{advice}"
 
 
 def _count(number: int, noun: str) -> str:

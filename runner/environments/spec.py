@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
@@ -137,11 +138,19 @@ def names(root: Path) -> list[str]:
     return sorted(path.parent.name for path in (root / "environments").glob("*/requirements.txt"))
 
 
+def pattern_of(package: str) -> str:
+    """The pattern of the names of a package's environments: torch-2.2.2 is one of torch,
+    torch-geometric-2.3.0 is none.
+    """
+    return f"{package}-[0-9]*"
+
+
 def releases(root: Path, package: str) -> list[str]:
     """The releases of a package that have an environment of their own: torch-2.2.2 is one of torch,
     not of timm.
     """
-    described = [load(root, name) for name in names(root) if name.startswith(f"{package}-")]
+    pattern = pattern_of(package)
+    described = [load(root, name) for name in names(root) if fnmatchcase(name, pattern)]
     return [item.pins[package] for item in described if package in item.pins]
 
 

@@ -8,12 +8,29 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypedDict
 
 from runner.errors import UsageError
 
 DEVICES = r"auto|cpu|cuda(:\d+)?"
+# What a caller from Python may hand over, by name: for lists the type of each entry.
+LISTS: Mapping[str, tuple[type, str]] = {
+    "label": (str, "texts in a list"),
+    "seeds": (Integral, "whole numbers in a list, like [0, 1]"),
+    "gpus": (Integral, "whole numbers in a list, like [0, 1]"),
+}
+VALUES: Mapping[str, tuple[type, str]] = {
+    "jobs": (Integral, "a whole number"),
+    "per_gpu": (Integral, "a whole number"),
+    "repeat": (Integral, "a whole number"),
+    "timeout_s": (Real, "a number of seconds"),
+    "max_memory_gb": (Real, "a number of GB"),
+    "device": (str, "a text, like 'cpu'"),
+    "executor": (str, "a text, like 'slurm'"),
+    "environment": (str, "a text, like 'torch-2.2.2'"),
+}
 
 
 def default_data() -> Path | None:
@@ -213,17 +230,34 @@ def from_values(values: Mapping[str, Any]) -> Options:
     converted = {
         name: value
         for name, value in values.items()
-        if value != "" and (name, value) != ("data", None)
+        if not (isinstance(value, str) and value == "") and (name, value is None) != ("data", True)
     }
     for name in ("python", "data", "results"):
         if converted.get(name) is not None:
             converted[name] = Path(converted[name])
     if isinstance(converted.get("label"), str):
         converted["label"] = (converted["label"],)
-    for name in ("label", "seeds", "gpus"):
-        if converted.get(name) is not None:
-            converted[name] = tuple(converted[name])
-    return Options(**converted)
+    return Options(**_of_right_types(converted))
+
+
+def _of_right_types(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with tuples in place of other sequences; raises UsageError for another type."""
+    checked = dict(values)
+    for name, (kind, expected) in LISTS.items():
+        if checked.get(name) is not None:
+            checked[name] = _entries(name, checked[name], kind, expected)
+    for name, (kind, expected) in VALUES.items():
+        if checked.get(name) is not None and not isinstance(checked[name], kind):
+            raise UsageError(f"{name} is {checked[name]!r}, expected {expected}")
+    return checked
+
+
+def _entries(name: str, value: Any, kind: type, expected: str) -> tuple[Any, ...]:
+    """The value as a tuple of that kind; raises UsageError for anything else."""
+    entries = tuple(value) if isinstance(value, Iterable) else None
+    if entries is None or not all(isinstance(entry, kind) for entry in entries):
+        raise UsageError(f"{name} is {value!r}, expected {expected}")
+    return entries
 
 
 def _network_can_be_cut() -> str | None:

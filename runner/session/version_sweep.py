@@ -42,11 +42,11 @@ def map_versions(
     """Run the buggy scripts of each BUG or BUG/CASE in every environment whose name matches
     `pattern`.
 
-    Without a pattern, in those of the releases of the bug's package: `torch-*`, for most. The first
-    seed of each case is run, unless `options` name others. An environment that cannot be built
-    makes its rows INVALID, and the next one is tried. With `remove_after`, environments that were
-    not there before are removed after use, together with what was downloaded for them. Returns a
-    map for each bug; raises UsageError where nothing matches.
+    Without a pattern, in those of the releases of the bug's package: `torch-[0-9]*`, for most. The
+    first seed of each case is run, unless `options` name others. An environment that cannot be
+    built makes its rows INVALID, and the next one is tried. With `remove_after`, environments that
+    were not there before are removed after use, together with what was downloaded for them. Returns
+    a map for each bug; raises UsageError where nothing matches.
     """
     targets = [target for name in dict.fromkeys(names) for target in _targets(catalog, name)]
     targets, notes = without_gpu_cases(targets, names, options)
@@ -122,14 +122,14 @@ def _targets(catalog: Catalog, name: str) -> list[Target]:
 
 
 def _fits(environment: Environment, bug: Bug, pattern: str | None) -> bool:
-    return fnmatchcase(environment.name, pattern or f"{bug.package}-*")
+    return fnmatchcase(environment.name, pattern or spec.pattern_of(bug.package))
 
 
 def _environments(root: Path, patterns: Mapping[str, str | None]) -> list[Environment]:
     """The environments of these packages, each by its pattern, in the order of versions."""
     environments: dict[str, Environment] = {}
     for package, pattern in patterns.items():
-        glob = pattern or f"{package}-*"
+        glob = pattern or spec.pattern_of(package)
         names = [name for name in spec.names(root) if fnmatchcase(name, glob)]
         if not names:
             all_names = ", ".join(spec.names(root)) or "(none)"

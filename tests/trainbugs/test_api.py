@@ -98,6 +98,8 @@ def test_arguments_are_those_of_the_command(toy, tmp_path, monkeypatch):
     ):
         with pytest.raises(UsageError):
             trainbugs.run("Toy-1", python=sys.executable, root=toy.root, results=tmp_path, **wrong)
+    with pytest.raises(UsageError, match="name the bugs to run"):
+        trainbugs.run(python=sys.executable, root=toy.root, results=tmp_path)
     assert (
         trainbugs.run("Toy-1", seeds=[], python=sys.executable, root=toy.root, results=tmp_path)[
             0

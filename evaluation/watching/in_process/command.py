@@ -16,6 +16,10 @@ from evaluation.watching.in_process.start import hide_from_tracebacks
 from evaluation.watching.in_process.watching import Watching
 
 FAILURE, USAGE, NOTHING_WATCHED = 1, 2, 3
+NOTEBOOK = (
+    "nothing was watched: {} is a notebook; convert it, `jupyter nbconvert --to script`, and watch "
+    "the script"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -24,6 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not options.module and not Path(options.script).is_file():
         print(f"trainbugs: {options.script}: there is no such script", file=sys.stderr)
         sys.exit(USAGE)
+    if not options.module and Path(options.script).suffix == ".ipynb":
+        print(f"trainbugs: {NOTEBOOK.format(options.script)}", file=sys.stderr)
+        sys.exit(NOTHING_WATCHED)
     watched = Watching(options.ignore, options.light, silencer="--ignore {}")
     sys.argv = [options.script, *options.arguments]
     sys.path[0] = str(Path.cwd() if options.module else Path(options.script).resolve().parent)

@@ -50,10 +50,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         answer = NOTHING
     item.user_properties.append((PROPERTY, answer))
     text = watched.text()
-    if answer != NOTHING:
-        item.add_report_section("call", PROPERTY, text)
     if answer == BROKEN and outcome.excinfo is None:
         outcome.force_exception(pytest.fail.Exception(text, pytrace=False))
+    elif answer != NOTHING:
+        item.add_report_section("call", PROPERTY, text)
 
 
 def _begin(config: pytest.Config) -> Any:

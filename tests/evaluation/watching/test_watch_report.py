@@ -1,7 +1,9 @@
 """The launcher's report: what counts as broken, as advice and as a failure."""
 
 import pytest
+from support.paths import ROOT
 
+from evaluation.watching.cures import CURES, CURES_BY_MESSAGE, cure_of
 from evaluation.watching.in_process.text import report_text
 from evaluation.watching.report import FAILED, WatchedAlarm, WatchReport
 from evaluation.watching.silencing import Silencing
@@ -38,3 +40,20 @@ def test_a_program_that_is_watched_from_inside_gets_a_hint_on_its_comments(repor
         f"trainbugs: {tmp_path}/train.py:1: a comment ignores 'klip', but there is no such "
         "invariant (did you mean clip?)"
     )
+
+
+def test_the_cure_is_of_what_was_seen():
+    """An invariant with several messages has several cures."""
+    workers = cure_of("same-batches", "all 2 workers give the same batches: each is learnt from")
+    epochs = cure_of("same-batches", "two epochs in a row have the same order, though they are")
+    assert workers and "worker_init_fn" in workers
+    assert epochs and "set_epoch" in epochs
+    assert cure_of("clip", "whatever") == CURES["clip"]
+    assert cure_of("no such invariant", "whatever") is None
+
+
+def test_messages_that_have_a_cure_of_their_own_are_messages_of_the_sanitizer():
+    folder = ROOT / "detectors" / "sanitizer" / "sanitizer_invariants"
+    sources = {path.stem: path.read_text() for path in folder.rglob("*.py")}
+    for name, beginning in CURES_BY_MESSAGE:
+        assert f'"{beginning} ' in sources[name.replace("-", "_")]

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -395,3 +396,13 @@ def test_a_python_that_holds_trainbugs_needs_namespaces(monkeypatch):
         probe(Path(sys.executable))
     with isolated_by("none", monkeypatch):
         assert probe(Path(sys.executable)).python
+
+
+def test_the_environments_of_a_package_are_not_those_of_a_longer_name():
+    """torch-geometric-2.3.0 is no release of torch."""
+    named = [name for name in spec.names(ROOT) if name.startswith("torch-geometric-")]
+    assert named
+    assert not [name for name in named if fnmatchcase(name, spec.pattern_of("torch"))]
+    assert [name for name in named if fnmatchcase(name, spec.pattern_of("torch-geometric"))]
+    releases = spec.releases(ROOT, "torch")
+    assert len(releases) == len(set(releases))

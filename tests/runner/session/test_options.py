@@ -4,6 +4,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+import numpy
 import pytest
 
 import trainbugs
@@ -86,6 +87,27 @@ def test_texts_and_lists_are_taken_too(tmp_path):
 def test_an_option_that_there_is_not(toy):
     with pytest.raises(UsageError, match="there is no option 'sead'"):
         trainbugs.run("Toy-1", root=toy.root, sead=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    "values, words",
+    [
+        ({"seeds": ["a"]}, r"seeds is \['a'\], expected whole numbers in a list"),
+        ({"seeds": 5}, "seeds is 5, expected whole numbers in a list"),
+        ({"gpus": [0.5]}, r"gpus is \[0.5\], expected whole numbers"),
+        ({"label": [1]}, r"label is \[1\], expected texts in a list"),
+        ({"jobs": "2"}, "jobs is '2', expected a whole number"),
+        ({"timeout_s": "60"}, "timeout_s is '60', expected a number of seconds"),
+        ({"device": 1}, "device is 1, expected a text"),
+    ],
+)
+def test_a_value_of_another_type_is_one_line(values, words):
+    with pytest.raises(UsageError, match=words):
+        from_values(values)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert from_values({"seeds": numpy.arange(2), "timeout_s": numpy.float64(1)}).seeds == (0, 1)
 
 
 def test_an_empty_path_is_none():

@@ -68,7 +68,7 @@ def test_one_place_is_named_once(watch, fake):
 
 @pytest.mark.parametrize(
     "optimizers, ending",
-    [(0, "no optimizer was made"), (1, "1 optimizer, and no step")],
+    [(0, "no optimizer made a step"), (1, "1 optimizer, and no step")],
 )
 def test_nothing_was_watched(watch, fake, tmp_path, optimizers, ending):
     fake.leaves(optimizers=optimizers, steps=0)
@@ -78,7 +78,10 @@ def test_nothing_was_watched(watch, fake, tmp_path, optimizers, ending):
     assert lines[0] == f"trainbugs watch: nothing was watched: {ending}"
     assert "under torchrun watch each of them" in lines[1]
     (tmp_path / "train.py").write_text("import sys; sys.exit(7)")
-    assert watch("train.py")[0] == 7
+    status, _, err = watch("train.py")
+    assert status == 7
+    # What ended by an error has said why.
+    assert "torchrun" not in err
 
 
 def test_an_error_without_a_step_is_no_silence(watch, fake):
@@ -299,6 +302,7 @@ def test_list(watch):
         (["--json", "no/o.json", "train.py"], "--json no/o.json: expected the name of a file"),
         (["--sarif", "no/o.sarif", "train.py"], "--sarif no/o.sarif: expected the name of a file"),
         (["--json", "bin", "train.py"], "--json bin: expected the name of a file"),
+        (["--json", "-", "train.py"], "--json -: expected the name of a file; standard output is"),
         (["--json", "o", "--sarif", "./o", "train.py"], "--json and --sarif name one file, o"),
         (["--json", "train.py", "train.py"], "--json names the script, train.py"),
         (["--python", "nowhere", "train.py"], "nowhere: cannot be started"),
@@ -485,3 +489,18 @@ def test_files_that_cannot_be_written_keep_neither_the_report_nor_the_others(
     assert "trainbugs watch: /proc/b.json: cannot be written: " in err
     assert "trainbugs watch: /proc/o.json: cannot be written: " in err
     assert (tmp_path / "o.xml").exists()
+
+
+def test_one_environment_is_named_once(watch, tmp_path, monkeypatch):
+    """Its python3 and its python3.11 lead to one file; so does the python3 of another one."""
+    (tmp_path / "no_torch").write_text("#!/bin/sh\nexit 0\n")
+    (tmp_path / "no_torch").chmod(0o755)
+    for name in ("one/python3", "one/python3.11", "other/python3"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).symlink_to(tmp_path / "no_torch")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'one'}:/usr/bin:/bin")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "one" / "python3.11"))
+    assert f"for none of {tmp_path}/one/python3;" in watch("train.py")[2]
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "other" / "python3"))
+    names = f"{tmp_path}/one/python3, {tmp_path}/other/python3;"
+    assert f"for none of {names}" in watch("train.py")[2]

@@ -104,7 +104,7 @@ def test_a_program_that_is_right(watch):
 def test_a_program_without_an_optimizer(watch):
     status, out, err = watch("none")
     assert (status, out) == (3, "no training\n")
-    assert err.startswith("trainbugs watch: nothing was watched: no optimizer was made\n")
+    assert err.startswith("trainbugs watch: nothing was watched: no optimizer made a step\n")
 
 
 def test_a_crash_keeps_its_traceback(watch):

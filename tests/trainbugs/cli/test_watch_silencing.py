@@ -67,6 +67,20 @@ def test_a_comment_that_names_no_invariant_gets_a_hint(watch, fake, program, ala
     assert err.count("a comment ignores") == 1
 
 
+@pytest.mark.parametrize("comment", ["ignore", "ignore[]", "ignore, please", "ignore all"])
+def test_a_comment_without_a_name_gets_a_hint(watch, fake, program, comment):
+    program(f"  # trainbugs: {comment}")
+    fake.leaves([{}])
+    status, _, err = watch("train.py")
+    assert status == 1
+    assert "train.py:7: a comment ignores nothing; name an invariant: # trainbugs: ignore[" in err
+
+
+def test_a_word_that_begins_like_the_comment_gets_no_hint(watch, program):
+    program("  # trainbugs: ignored by its authors")
+    assert "a comment ignores" not in watch("train.py")[2]
+
+
 def test_a_name_that_is_near_to_none(watch, fake, program):
     program("  # trainbugs: ignore[xyzzy]")
     assert HINT.format("train.py:7", "xyzzy", "") in watch("train.py")[2]
@@ -137,7 +151,8 @@ def test_a_baseline_that_is_none(watch, fake, tmp_path, text):
         (tmp_path / "base.json").write_text(text)
     status, _, err = watch("--baseline", "base.json", "train.py")
     assert status == 2
-    assert "--baseline base.json: cannot be read" in err
+    assert err.count("cannot be read") == 1
+    assert "--baseline base.json: cannot be read: " in err
     assert len(err.splitlines()) == 1
     assert not (fake.path.parent / "called.json").exists()
 

@@ -57,7 +57,7 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--environments",
         metavar="GLOB",
-        help="environments to try; default: all of the bug's package, for most bugs 'torch-*'",
+        help="environments to try; default: all of the bug's package, for most bugs 'torch-[0-9]*'",
     )
     parser.add_argument(
         "--remove-after",

@@ -103,6 +103,10 @@ class WatchOptions:
         """
         names: dict[Path, str] = {}
         for name, path in self.outputs.items():
+            if str(path) == "-":
+                raise UsageError(
+                    f"--{name} -: expected the name of a file; standard output is the script's"
+                )
             if not _can_be_written(path):
                 raise UsageError(
                     f"--{name} {path}: expected the name of a file, in a folder that is there"
@@ -215,7 +219,7 @@ def watch_program(options: WatchOptions) -> ExitStatus:
         found = Silencing(report, watched.folder, marks)
         silencing, is_baseline_written = _with_new_baseline(options, found)
         # Before anything is written: what was seen in hours of training is told in any case.
-        _print_report(silencing, watched, options.info)
+        _print_report(silencing, watched, options.info, ended_well=status == SUCCESS)
         _print_hints(silencing, watched, sanitizer_invariants)
     document = describe(watched, status, silencing, sanitizer_invariants)
     are_written = _write(options, document)
@@ -310,7 +314,9 @@ def _watched(options: WatchOptions) -> "Watched":
     )
 
 
-def _print_report(silencing: "Silencing", watched: "Watched", with_advice: bool) -> None:
+def _print_report(
+    silencing: "Silencing", watched: "Watched", with_advice: bool, ended_well: bool
+) -> None:
     """Print what was seen, on standard error: the other stream is the script's."""
     from evaluation.watching.wording import summary
 
@@ -320,7 +326,7 @@ def _print_report(silencing: "Silencing", watched: "Watched", with_advice: bool)
     if with_advice and report.advice:
         _say("advice, for what it names may be meant:")
         _print_table(report.advice, watched)
-    if report.is_empty:
+    if report.is_empty and ended_well:
         _say(OTHER_PROGRAMS)
     if report.dropped:
         _say(f"{report.dropped} more alarms were not kept")
@@ -331,7 +337,7 @@ def _print_report(silencing: "Silencing", watched: "Watched", with_advice: bool)
 def _print_hints(
     silencing: "Silencing", watched: "Watched", invariants: "Sequence[Invariant]"
 ) -> None:
-    """Print a line for each name in a comment that no invariant has."""
+    """Print a line for each comment that names no invariant, or one that there is not."""
     from evaluation.watching.wording import hints
 
     known = [invariant.name for invariant in invariants]
