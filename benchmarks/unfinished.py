@@ -28,6 +28,7 @@ from evaluation.reading.subsets import select_bugs, select_counted, select_curre
 from evaluation.records import CheckRecord, Records, program_name
 from evaluation.scoring.chosen import without_rejected
 from evaluation.scoring.intervals import wilson
+from evaluation.scoring.outcomes import outcomes, with_twins
 from evaluation.scoring.tables import ScoreTables
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
@@ -46,6 +47,8 @@ HEADER = "| detector (rule) | DETECTED | PAIRED | PAIRED on NEW | ON FIXED | ON 
 RULER = "|---" * 6 + "|"
 DRAWN = UNFINISHED.root / "drawn.txt"
 SEED = 46
+# Who accuses at most one fixed program in twenty is careful.
+CAREFUL = 0.05
 SAMPLE_HEADER = "| detector (rule) | DETECTED | PAIRED (95 %) | ON FIXED | ON CONTROLS |"
 
 
@@ -172,6 +175,29 @@ def sample_table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> st
             f"| {row.false_controls}/{row.false_controls_n} |"
         )
     return "\n".join(rows)
+
+
+def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> tuple[int, int]:
+    """How many drawn bugs the rows of `sample_table` together are PAIRED on, negative controls left
+    out; and how many the careful ones, which accuse at most one fixed program in twenty.
+    """
+    drawn = sample()
+    records = select_bugs(kept.read(names), frozenset(drawn))
+    rows = {
+        (row.detector, row.rule): row.false_fixed_rate
+        for row in _scored(records)
+        if row.detected_n == len(drawn) and row.detector not in detectors.NEGATIVE_CONTROLS
+    }
+    found, found_by_careful = set(), set()
+    paired = with_twins(outcomes(records.checks, records.rules))
+    for answer in paired[paired.paired].itertuples():
+        rate = rows.get((answer.detector, answer.rule))
+        if rate is None:
+            continue
+        found.add(answer.bug)
+        if rate <= CAREFUL:
+            found_by_careful.add(answer.bug)
+    return len(found), len(found_by_careful)
 
 
 def main() -> int:

@@ -56,6 +56,10 @@ def test_the_page_shows_what_they_say_of_the_drawn_bugs():
     unfinished = load("benchmarks/unfinished.py")
     page = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
     assert f"\n\n{unfinished.sample_table(NAMES)}\n\n" in page
+    found, by_careful = unfinished.found_of_sample(NAMES)
+    words = " ".join(page.split())
+    assert f"together are PAIRED on {found} of the 40 bugs, and {40 - found} escape" in words
+    assert f"find {by_careful} of the 40, and {40 - by_careful} escape" in words
 
 
 def test_nobody_chose_the_drawn_bugs():
