@@ -225,7 +225,8 @@ def test_label_alone_runs_all_that_have_it(cli, toy):
     assert [
         outcome.target.case.id for outcome in trainbugs.run("Toy-2", label=["compiler"], **options)
     ] == ["Toy-2/only"]
-    assert trainbugs.run(root=toy.root) == []
+    with pytest.raises(UsageError, match="name the bugs to run"):
+        trainbugs.run(root=toy.root)
 
 
 def test_the_skeleton_of_a_bug_lacks_only_what_is_to_be_said(cli, toy, toy_environment, tmp_path):
