@@ -37,6 +37,7 @@ from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
 from runner.files.untrusted import without_folders
 from runner.results import expected
+from trainbugs.website.leaderboard import CAREFUL_PERCENT
 
 ROOT = Path(__file__).resolve().parents[1]
 UNFINISHED = CommittedChecks(ROOT / "detectors" / "unfinished")
@@ -47,8 +48,6 @@ HEADER = "| detector (rule) | DETECTED | PAIRED | PAIRED on NEW | ON FIXED | ON 
 RULER = "|---" * 6 + "|"
 DRAWN = UNFINISHED.root / "drawn.txt"
 SEED = 46
-# Who accuses at most one fixed program in twenty is careful.
-CAREFUL = 0.05
 SAMPLE_HEADER = "| detector (rule) | DETECTED | PAIRED (95 %) | ON FIXED | ON CONTROLS |"
 
 
@@ -116,11 +115,15 @@ def table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> str:
     return "\n".join(rows)
 
 
+def _counted(records: Records, catalog: Catalog) -> Records:
+    """The records of programs that count and have not changed since."""
+    return select_current(select_counted(records, declared_programs(catalog)), catalog)
+
+
 def _scored(records: Records) -> list[Any]:
-    """The rows of the scores, of programs that count and have not changed since."""
+    """The rows of the scores of records."""
     catalog = Catalog(ROOT)
-    counted = select_counted(records, declared_programs(catalog))
-    scored = ScoreTables(select_current(counted, catalog), catalog).scores
+    scored = ScoreTables(_counted(records, catalog), catalog).scores
     return list(without_rejected(scored).itertuples())
 
 
@@ -182,7 +185,7 @@ def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) ->
     out; and how many the careful ones, which accuse at most one fixed program in twenty.
     """
     drawn = sample()
-    records = select_bugs(kept.read(names), frozenset(drawn))
+    records = _counted(select_bugs(kept.read(names), frozenset(drawn)), Catalog(ROOT))
     rows = {
         (row.detector, row.rule): row.false_fixed_rate
         for row in _scored(records)
@@ -195,7 +198,7 @@ def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) ->
         if rate is None:
             continue
         found.add(answer.bug)
-        if rate <= CAREFUL:
+        if 100 * rate <= CAREFUL_PERCENT:
             found_by_careful.add(answer.bug)
     return len(found), len(found_by_careful)
 

@@ -147,7 +147,8 @@ CURES = {
 # Where an invariant has several messages: the cure of those that begin with this word.
 CURES_BY_MESSAGE = {
     ("same-batches", "all"): "let each worker draw with another seed: by its id, in worker_init_fn",
-    ("same-batches", "two"): "call set_epoch() of the sampler in each epoch",
+    ("same-batches", "two"): "call set_epoch() of a DistributedSampler in each epoch; seed the "
+    "generator of another sampler once, and not in each epoch",
 }
 
 

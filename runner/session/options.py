@@ -6,7 +6,7 @@ The command line and the Python interface take them from here.
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import Any, TypedDict
 from runner.errors import UsageError
 
 DEVICES = r"auto|cpu|cuda(:\d+)?"
+# Numbers may be of NumPy, and become Python's: records are written as JSON.
+PLAIN: Mapping[type, Callable[[Any], Any]] = {str: str, Integral: int, Real: float}
 # What a caller from Python may hand over, by name: for lists the type of each entry.
 LISTS: Mapping[str, tuple[type, str]] = {
     "label": (str, "texts in a list"),
@@ -244,20 +246,23 @@ def _of_right_types(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values with tuples in place of other sequences; raises UsageError for another type."""
     checked = dict(values)
     for name, (kind, expected) in LISTS.items():
-        if checked.get(name) is not None:
-            checked[name] = _entries(name, checked[name], kind, expected)
+        value = checked.get(name)
+        if value is None:
+            continue
+        if not isinstance(value, Iterable):
+            raise UsageError(f"{name} is {value!r}, expected {expected}")
+        entries = list(value)
+        if not all(isinstance(entry, kind) for entry in entries):
+            raise UsageError(f"{name} is {value!r}, expected {expected}")
+        checked[name] = tuple(PLAIN[kind](entry) for entry in entries)
     for name, (kind, expected) in VALUES.items():
-        if checked.get(name) is not None and not isinstance(checked[name], kind):
-            raise UsageError(f"{name} is {checked[name]!r}, expected {expected}")
+        value = checked.get(name)
+        if value is None:
+            continue
+        if not isinstance(value, kind):
+            raise UsageError(f"{name} is {value!r}, expected {expected}")
+        checked[name] = PLAIN[kind](value)
     return checked
-
-
-def _entries(name: str, value: Any, kind: type, expected: str) -> tuple[Any, ...]:
-    """The value as a tuple of that kind; raises UsageError for anything else."""
-    entries = tuple(value) if isinstance(value, Iterable) else None
-    if entries is None or not all(isinstance(entry, kind) for entry in entries):
-        raise UsageError(f"{name} is {value!r}, expected {expected}")
-    return entries
 
 
 def _network_can_be_cut() -> str | None:

@@ -217,6 +217,7 @@ def test_a_test_fails_whose_training_breaks_an_invariant(user):
     assert status == 1
     assert "1 failed, 2 passed" in out
     assert "tests that train: 2, and break an invariant: 1; tests that train nothing: 1" in out
+    assert out.count("WHAT") == 1, "the report is shown once"
     assert "stale-gradients" in out
     status, out, _ = user.run(TESTS, by=pytest_command[:-1])
     assert (status, "trainbugs:" in out) == (0, False)
