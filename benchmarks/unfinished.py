@@ -20,7 +20,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from evaluation.catalog import detectors
+from evaluation.catalog import detectors, submissions
 from evaluation.catalog.declared import declared_programs
 from evaluation.keys import detector_digest
 from evaluation.model import Detector
@@ -48,7 +48,10 @@ HEADER = "| detector (rule) | DETECTED | PAIRED | PAIRED on NEW | ON FIXED | ON 
 RULER = "|---" * 6 + "|"
 DRAWN = UNFINISHED.root / "drawn.txt"
 SEED = 46
-SAMPLE_HEADER = "| detector (rule) | DETECTED | PAIRED (95 %) | ON FIXED | ON CONTROLS |"
+SAMPLE_HEADER = (
+    "| detector (rule) | DETECTED | PAIRED | PAIRED without KNOWN (95 %) | ON FIXED | ON CONTROLS |"
+)
+SAMPLE_RULER = "|---" * 6 + "|"
 
 
 def pack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINISHED) -> int:
@@ -164,16 +167,20 @@ def seconds_a_seed(bug: Bug, case: Case) -> float:
 
 
 def sample_table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> str:
-    """What detectors say of the drawn bugs: a row of Markdown for each that has met all of them."""
+    """What detectors say of the drawn bugs: a row of Markdown for each that has met all of them.
+
+    A bug by which a row was written or set up is KNOWN to it: it has no interval.
+    """
     drawn = sample()
-    rows = [SAMPLE_HEADER, "|---" * 5 + "|"]
+    rows = [SAMPLE_HEADER, SAMPLE_RULER]
     for row in _scored(select_bugs(kept.read(names), frozenset(drawn))):
         if row.detected_n < len(drawn):
             continue
-        low, high = (round(100 * bound) for bound in wilson(row.paired, row.paired_n))
+        found, bugs = row.paired - row.paired_known, row.paired_n - row.paired_known_n
+        low, high = (round(100 * bound) for bound in wilson(found, bugs))
         rows.append(
             f"| {row.detector} ({row.rule}) | {row.detected}/{row.detected_n} "
-            f"| {row.paired}/{row.paired_n} ({low} to {high} %) "
+            f"| {row.paired}/{row.paired_n} | {found}/{bugs} ({low} to {high} %) "
             f"| {row.false_fixed}/{row.false_fixed_n} "
             f"| {row.false_controls}/{row.false_controls_n} |"
         )
@@ -181,8 +188,9 @@ def sample_table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> st
 
 
 def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> tuple[int, int]:
-    """How many drawn bugs the rows of `sample_table` together are PAIRED on, negative controls left
-    out; and how many the careful ones, which accuse at most one fixed program in twenty.
+    """How many drawn bugs the rows of `sample_table` together are PAIRED on, negative controls and
+    answers about KNOWN bugs left out; and how many the careful rows, which accuse at most one fixed
+    program in twenty.
     """
     drawn = sample()
     records = _counted(select_bugs(kept.read(names), frozenset(drawn)), Catalog(ROOT))
@@ -192,10 +200,10 @@ def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) ->
         if row.detected_n == len(drawn) and row.detector not in detectors.NEGATIVE_CONTROLS
     }
     found, found_by_careful = set(), set()
-    paired = with_twins(outcomes(records.checks, records.rules))
+    paired = with_twins(outcomes(records.checks, records.rules, submissions.load_frozen(ROOT)))
     for answer in paired[paired.paired].itertuples():
         rate = rows.get((answer.detector, answer.rule))
-        if rate is None:
+        if rate is None or answer.known is True:
             continue
         found.add(answer.bug)
         if 100 * rate <= CAREFUL_PERCENT:
