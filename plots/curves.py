@@ -18,6 +18,7 @@ from plots.style import (
     SINGLE,
     Only,
     finished_runs,
+    give_title,
     new_figure,
     save,
     seeds_text,
@@ -94,7 +95,7 @@ def _single(case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":
             look = {"color": colour, **looks[index]}
             _plot(axes, case, line, variant, runs, look, line.label)
         _finish(axes, panel)
-    figure.suptitle(f"{case.id}, {variant}{seeds_text(runs)}")
+    give_title(figure, f"{case.id}, {variant}{seeds_text(runs)}")
     return figure
 
 
@@ -105,7 +106,7 @@ def compare(case: Case, records: Sequence[RunRecord]) -> "Figure":
     figure = new_figure(len(case.plot.panels))
     _compare_in(_axes(figure, case), case, records)
     benign = ", benign" if case.benign else ""
-    figure.suptitle(f"{case.id}: buggy and fixed{benign}{seeds_text(records)}")
+    give_title(figure, f"{case.id}: buggy and fixed{benign}{seeds_text(records)}")
     return figure
 
 

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plots.style import PREFIX, Only, finished_runs, new_figure, save, seeds_text, styled
+from plots.style import (
+    PREFIX,
+    Only,
+    finished_runs,
+    give_title,
+    new_figure,
+    save,
+    seeds_text,
+    styled,
+)
 from runner.bugs.case import Case
 from runner.bugs.figures import Heatmap
 from runner.bugs.program import VARIANTS
@@ -66,7 +75,7 @@ def heatmaps(case: Case, records: Sequence[RunRecord]) -> "Figure":
         if runs:
             cells[variant] = _cells(heatmap, runs)
     figure = _draw(heatmap, cells)
-    figure.suptitle(f"{case.id}, {' and '.join(cells)}{seeds_text(records)}")
+    give_title(figure, f"{case.id}, {' and '.join(cells)}{seeds_text(records)}")
     return figure
 
 

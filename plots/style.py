@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
@@ -49,6 +50,8 @@ COLUMN_DOTS = 220
 # enough in a README.
 PANEL_INCHES = (4.6, 3.4)
 MOST_INCHES = 11.4
+# Of a title, in the font of the settings below.
+LETTERS_AN_INCH = 11
 SETTINGS: dict[Any, Any] = {
     "font.size": 10,
     "axes.spines.top": False,
@@ -103,6 +106,12 @@ def on_paper() -> Iterator[None]:
     """A context with the settings for figures of a paper that are one or two columns wide."""
     with styled(), matplotlib.rc_context(PAPER_SETTINGS):
         yield
+
+
+def give_title(figure: "Figure", text: str) -> None:
+    """Write a title over the whole figure, in as many lines as its width needs."""
+    letters = int(figure.get_figwidth() * LETTERS_AN_INCH)
+    figure.suptitle("\n".join(wrap(text, letters)))
 
 
 def bare_grid(axes: "Axes") -> None:

@@ -87,9 +87,9 @@ class Catalog:
         if name and _holds_config(Path(name)):
             return load_bug(Path(name))
         if name.startswith((".", "/", "~")):
-            raise UsageError(
-                f"{name}: no such folder, or none with a config.json; expected a bug directory"
-            )
+            raise _no_directory(name)
+        if NAME.fullmatch(name) and (self.root / "bugs" / name).is_dir():
+            raise UsageError(f"{self.root / 'bugs' / name} holds no config.json: add it")
         raise UsageError(
             f"there is no bug {name!r}{near(name, self.ids())}; `trainbugs list` shows all"
         )
@@ -177,12 +177,20 @@ class Catalog:
             raise UsageError(f"{name} is no bug directory: it holds no config.json")
         if name.startswith((".", "/", "~")):
             return self.bug(name), parts
+        if parts and Path(first).is_dir():
+            raise _no_directory(name)
         if parts and not near(first, self.ids()):
             raise UsageError(
                 f"there is no bug {first!r}, and {name!r} is no bug directory; "
                 "`trainbugs list` shows all bugs"
             )
         return self.bug(first), parts
+
+
+def _no_directory(name: str) -> UsageError:
+    return UsageError(
+        f"{name}: no such folder, or none with a config.json; expected a bug directory"
+    )
 
 
 def with_upstream(target: Target) -> Target:

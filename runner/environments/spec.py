@@ -168,17 +168,18 @@ def load(root: Path, name: str) -> Environment:
 
 
 def unknown(name: str, known: Sequence[str]) -> UsageError:
-    """There is no environment of that name: with all of the same package, else with what is near
-    it; with all if they are few.
+    """There is no environment of that name: with the others of the same package, else with what is
+    near it; with all if they are few.
     """
     package = name.rpartition("-")[0]
-    choices = [other for other in known if other.rpartition("-")[0] == package] or known
-    if len(choices) <= FEW:
-        advice = f"expected one of {', '.join(choices) or '(none)'}"
-        return UsageError(f"there is no environment {name!r}; {advice}")
-    return UsageError(
-        f"there is no environment {name!r}{near(name, known)}; `trainbugs env list` shows all"
-    )
+    of_package = [other for other in known if other.rpartition("-")[0] == package]
+    if len(known) <= FEW:
+        advice = f"; expected one of {', '.join(known) or '(none)'}"
+    elif of_package and len(of_package) <= FEW:
+        advice = f"; of {package} there are {', '.join(of_package)}; `trainbugs env list` shows all"
+    else:
+        advice = f"{near(name, known)}; `trainbugs env list` shows all"
+    return UsageError(f"there is no environment {name!r}{advice}")
 
 
 def brought(bug: Bug) -> Environment:

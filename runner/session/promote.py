@@ -143,8 +143,10 @@ def _problems_of_verdict(outcome: Outcome) -> Iterator[str]:
         yield f"/{UPSTREAM} does not behave as fixed: {upstream.reason}: {STAYS}"
     is_alone = upstream and all(record.variant == UPSTREAM for record in records)
     kinds = {record.runtime.kind_of_device for record in records}
-    if not (is_alone or outcome.verdict.outcome == REPRODUCED) or len(kinds) > 1:
-        yield f" is not REPRODUCED on one kind of device: {STAYS}"
+    if len(kinds) > 1:
+        yield f" was run on {' and '.join(sorted(kinds))}, expected one of them: {STAYS}"
+    elif not (is_alone or outcome.verdict.outcome == REPRODUCED):
+        yield f" is {outcome.verdict.outcome}, expected {REPRODUCED}: {STAYS}"
     # A machine with a GPU often has a PyTorch of its own, without the fault; the records say so.
     is_as_reported = not outcome.injected and all(_is_pinned(record) for record in records)
     if CUDA not in kinds and not is_as_reported:

@@ -10,6 +10,7 @@ from runner.bugs.bug import FAULT, Target
 from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
 from runner.bugs.program import Variant
+from runner.environments import spec
 from runner.environments.runtime import Runtime, RuntimeFinder, Runtimes
 from runner.errors import ResultsError, UsageError
 from runner.execution import downloads
@@ -127,6 +128,8 @@ class Session:
         """Yields the index of each target with the records of its runs; all are planned before the
         first one starts.
         """
+        for target in targets:
+            self._refuse_impossible(target)
         self._announce(targets)
         planned = [self.plan(target) for target in targets]
         target_indices = {id(run): index for index, runs in enumerate(planned) for run in runs}
@@ -214,11 +217,29 @@ class Session:
                 f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out "
                 "--inject"
             )
+        self._refuse_missing(target)
         if target.case.program.data and self.data is None and not options.network:
             raise UsageError(
                 f"{target.case.id} downloads its data: name a folder that has it by --data; see "
                 "--no-network"
             )
+
+    def _refuse_missing(self, target: Target) -> None:
+        """Raise UsageError where a script, or the environment that a variant names, is not there."""
+        for name in target.variants:
+            variant = target.case.program.variants[name]
+            where = f"{target.case.id}/{name}"
+            if not variant.script.is_file():
+                raise UsageError(
+                    f"{where}: there is no {variant.script.name} in {target.bug.directory}; add it, "
+                    "or name another script in config.json"
+                )
+            if self.options.environment or self.options.python or variant.brought:
+                continue
+            try:
+                spec.load(self.catalog.root, variant.environment)
+            except UsageError as error:
+                raise UsageError(f"{where}, in config.json: {error}") from error
 
     def runtime_of(self, variant: Variant) -> Runtime:
         """Where a variant runs; raises UsageError where GPUs are named and it sees none."""

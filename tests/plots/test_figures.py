@@ -59,6 +59,16 @@ def test_curves_are_mean_and_range_of_the_seeds(toy):
     assert "mean and range of 2 seeds" in figure.get_suptitle()
 
 
+def test_a_title_is_no_wider_than_its_figure(toy):
+    case = replace(toy.bug.cases["only"], name="a-case-that-has-a-rather-long-name-of-its-own")
+    with style.styled():
+        figure = curves.compare(case, toy.run().records)
+        figure.canvas.draw()
+        title = figure._suptitle.get_window_extent()
+    assert 0 <= title.x0 < title.x1 <= figure.bbox.width
+    assert title.y1 <= figure.bbox.height
+
+
 def test_compare_lays_both_over_each_other(toy):
     figure = curves.compare(toy.bug.cases["only"], toy.run(seeds=(0,)).records)
     buggy, fixed = figure.axes[0].lines

@@ -227,15 +227,23 @@ def test_names_of_other_folders_in_a_results_folder_are_taken():
         ("toy-2", "no bug 'toy-2' \\(did you mean Toy-1\\?\\)"),
         ("Nothing-99999", "no bug"),
         ("my/own/bug", "no bug 'my', and 'my/own/bug' is no bug directory"),
+        ("bugs/Toy-2", "bugs/Toy-2: no such folder, or none with a config.json"),
         ("toy-2/only", "no bug 'toy-2' \\(did you mean Toy-1\\?\\)"),
         ("Toy-1/other", "no case 'other'; expected one of only"),
         ("Toy-1/only/best", "no variant 'best'; expected one of buggy, fixed"),
         ("Toy-1/only/buggy/x", "too many parts"),
     ],
 )
-def test_unknown_names(toy, name, words):
+def test_unknown_names(toy, name, words, monkeypatch):
+    monkeypatch.chdir(toy.catalog.root)
     with pytest.raises(UsageError, match=words):
         toy.catalog.select([name])
+
+
+def test_a_bug_without_a_config_is_no_unknown_bug(toy):
+    (toy.directory / "config.json").unlink()
+    with pytest.raises(UsageError, match="Toy-1 holds no config.json: add it"):
+        toy.catalog.select(["Toy-1"])
 
 
 @pytest.mark.parametrize(

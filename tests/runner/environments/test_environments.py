@@ -303,7 +303,7 @@ def test_a_failed_import_of_torch_is_broken(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("torch-2.2.1", "; expected one of torch-2.0.1, torch-2.1.2, "),
+        ("torch-2.2.1", "; of torch there are torch-2.0.1, torch-2.1.2, "),
         ("trch-2.2.2", " (did you mean torch-2.2.2"),
         ("x", "; `trainbugs env list` shows all"),
     ],
@@ -343,7 +343,7 @@ def test_expected_records_come_from_reproduced_pinned_runs_only(toy):
     with pytest.raises(UsageError, match="files that are not committed"):
         promote_runs([replace(outcome, records=dirty)])
     failed = replace(outcome, verdict=replace(outcome.verdict, outcome="NOT REPRODUCED"))
-    with pytest.raises(UsageError, match="is not REPRODUCED"):
+    with pytest.raises(UsageError, match="is NOT REPRODUCED, expected"):
         promote_runs([as_pinned(failed)])
     assert not toy.bug.expected.exists()
     written = promote_runs([as_pinned(outcome)])
@@ -369,7 +369,7 @@ def test_of_several_bugs_each_is_kept_or_refused_by_itself(toy):
     assert len(written) == 4
     assert all(path.is_relative_to(toy.bug.expected) for path in written)
     (refusal,) = refusals
-    assert "is not REPRODUCED" in refusal
+    assert "is NOT REPRODUCED, expected REPRODUCED" in refusal
     assert not other.expected.exists()
 
 
