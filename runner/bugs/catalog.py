@@ -86,13 +86,7 @@ class Catalog:
             return load_bug(self.root / "bugs" / name)
         if name and _holds_config(Path(name)):
             return load_bug(Path(name))
-        if name.startswith((".", "/", "~")):
-            raise _no_directory(name)
-        if NAME.fullmatch(name) and (self.root / "bugs" / name).is_dir():
-            raise UsageError(f"{self.root / 'bugs' / name} holds no config.json: add it")
-        raise UsageError(
-            f"there is no bug {name!r}{near(name, self.ids())}; `trainbugs list` shows all"
-        )
+        raise self._unknown(name, name)
 
     def outside(self, bug: Bug) -> Path | None:
         """The bug's directory where the catalogue does not hold it; None where it does."""
@@ -159,6 +153,24 @@ class Catalog:
             )
         return [Target(bug, case, tuple(parts[1:]) or VARIANTS)]
 
+    def _unknown(self, name: str, first: str) -> UsageError:
+        """There is no bug of that name, of which `first` is the first part."""
+        is_path = name != first
+        if name.startswith((".", "/", "~")) or (is_path and Path(first).is_dir()):
+            return UsageError(
+                f"{name}: no such folder, or none with a config.json; expected a bug directory"
+            )
+        if is_path and not near(first, self.ids()):
+            return UsageError(
+                f"there is no bug {first!r}, and {name!r} is no bug directory; "
+                "`trainbugs list` shows all bugs"
+            )
+        if NAME.fullmatch(first) and (self.root / "bugs" / first).is_dir():
+            return UsageError(f"{self.root / 'bugs' / first} holds no config.json: add it")
+        return UsageError(
+            f"there is no bug {first!r}{near(first, self.ids())}; `trainbugs list` shows all"
+        )
+
     def _split(self, name: str) -> tuple[Bug, list[str]]:
         """The bug that a name begins with, and the remaining parts; an ID of the catalogue wins
         over a path.
@@ -175,22 +187,7 @@ class Catalog:
                 return load_bug(directory), list(folders[len(folders) - depth :])
         if Path(name).is_dir():
             raise UsageError(f"{name} is no bug directory: it holds no config.json")
-        if name.startswith((".", "/", "~")):
-            return self.bug(name), parts
-        if parts and Path(first).is_dir():
-            raise _no_directory(name)
-        if parts and not near(first, self.ids()):
-            raise UsageError(
-                f"there is no bug {first!r}, and {name!r} is no bug directory; "
-                "`trainbugs list` shows all bugs"
-            )
-        return self.bug(first), parts
-
-
-def _no_directory(name: str) -> UsageError:
-    return UsageError(
-        f"{name}: no such folder, or none with a config.json; expected a bug directory"
-    )
+        raise self._unknown(name, first)
 
 
 def with_upstream(target: Target) -> Target:

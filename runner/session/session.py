@@ -225,14 +225,14 @@ class Session:
             )
 
     def _refuse_missing(self, target: Target) -> None:
-        """Raise UsageError where a script, or the environment that a variant names, is not there."""
+        """Raise UsageError where a script or an environment of a variant is not there."""
         for name in target.variants:
             variant = target.case.program.variants[name]
             where = f"{target.case.id}/{name}"
             if not variant.script.is_file():
                 raise UsageError(
-                    f"{where}: there is no {variant.script.name} in {target.bug.directory}; add it, "
-                    "or name another script in config.json"
+                    f"{where}: there is no {variant.script.name} in {target.bug.directory}; "
+                    "add it, or name another script in config.json"
                 )
             if self.options.environment or self.options.python or variant.brought:
                 continue

@@ -10,6 +10,7 @@ from runner.bugs.labels import Provenance
 from runner.bugs.program import UPSTREAM
 from runner.progress.streams import message
 from runner.results.expected import recorded_devices
+from runner.studies import horizon
 from runner.studies.definition import names as studies
 from trainbugs.facts import BUG_FACTS, CASE_FACTS, BugCase
 
@@ -86,7 +87,7 @@ def _case(bug: Bug, case: Case) -> list[str]:
     lines = [
         f"seeds {seeds}; at most {program.timeout_s:g} s a run",
         *_further_seeds(bug, case),
-        *_horizon(case),
+        *_horizon(bug, case),
         f"acts first at iteration {case.truth.iteration}: {case.truth.why}",
         f"seen on {devices}",
     ]
@@ -101,10 +102,12 @@ def _case(bug: Bug, case: Case) -> list[str]:
     return [title, *(f"  {line}" for line in lines)]
 
 
-def _horizon(case: Case) -> list[str]:
-    """What runs of twice the length say of the harm; nothing where there are none."""
+def _horizon(bug: Bug, case: Case) -> list[str]:
+    """What runs of twice the length say of the harm; nothing where there need be none."""
     if case.harm is None or case.harm.length is None or case.benign:
         return []
+    if case.name not in {row.case for row in horizon.read(bug)}:
+        return [f"nobody has tried twice the length yet: `trainbugs horizon {case.id}`"]
     if case.harm.late:
         return ["the harm only delays: in training of twice the length it is gone with some seed"]
     return ["the harm is there in training of twice the length, too"]

@@ -116,15 +116,18 @@ def test_a_case_without_a_length_is_refused(toy, horizon):
     assert "Toy-1 declares no harm.length" in horizon("Toy-1")[2]
 
 
-def test_info_says_whether_the_harm_lasts(toy, cli):
-    said = {None: "", "num_epoch": "the harm is there in training of twice the length, too"}
-    for length, line in said.items():
-        config = toy_config()
-        config["declared"]["harm"] |= {"length": length}
-        toy.configure(declared=config["declared"])
+def test_info_says_whether_the_harm_lasts(bug, toy, cli, horizon):
+    untried = "nobody has tried twice the length yet: `trainbugs horizon Toy-1/one`"
+    assert untried in cli("info", "Toy-1")[1]
+    assert horizon("Toy-1/one", "--update-expected")[0] == 0
+    text = cli("info", "Toy-1")[1]
+    assert text.count("the harm is there in training of twice the length, too") == 1
+    assert untried not in text
+    config = toy_config()
+    config["cases"] = {"one": config["cases"]["only"]}
+    for length, late, line in (("num_epoch", True, "the harm only delays"), (None, False, "")):
+        config["declared"]["harm"] |= {"length": length, "late": late}
+        toy.configure(declared=config["declared"], cases=config["cases"])
         text = cli("info", "Toy-1")[1]
         assert line in text
         assert ("twice the length" in text) is bool(line)
-    config["declared"]["harm"] |= {"late": True}
-    toy.configure(declared=config["declared"])
-    assert "the harm only delays" in cli("info", "Toy-1")[1]
