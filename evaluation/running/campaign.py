@@ -5,6 +5,7 @@ programs that somebody has still to look at run bare first.
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from evaluation.catalog.controls import load as load_controls
@@ -14,7 +15,7 @@ from evaluation.running.adapter import environment_of
 from evaluation.running.bare_runs import BareRuns
 from evaluation.running.check_order import neutral_order
 from evaluation.running.detector_run import DetectorRun, DetectorSettings
-from evaluation.running.execute import execute_checks, find_finished
+from evaluation.running.execute import execute_checks, find_finished, find_record
 from evaluation.running.options import CampaignOptions
 from evaluation.running.plan import plan_checks, ready_checks, rewrite_targets, select_targets
 from evaluation.running.program import ShownProgram
@@ -71,9 +72,10 @@ def run(options: CampaignOptions, session: Session) -> CampaignResult:
             for detector_run in detector_runs
             for check in plan_checks(detector_run, shown, bare_runs)
         ]
-        finished = find_finished(planned, shown_session, options.force, options.committed)
+        find = partial(find_record, force=options.force, committed=options.committed)
+        finished = find_finished(planned, shown_session, find)
         checks, broken = ready_checks(planned, finished, bare_runs)
-        records = execute_checks(checks, finished, shown_session)
+        records = execute_checks(checks, finished, shown_session, find)
         overheads = time_detectors(checks, records, options, shown_session, bare_runs)
     return CampaignResult(
         tuple(records[check] for check in checks),

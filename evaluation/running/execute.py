@@ -2,9 +2,10 @@
 or by the workers of a cluster.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
 from evaluation.records import CheckRecord
 from evaluation.running.detector_check import DetectorCheck
@@ -16,34 +17,46 @@ from runner.execution.scheduler import BusyError, Job
 from runner.session.session import Session
 
 RecordByCheck = Mapping[DetectorCheck, CheckRecord]
+# The record of a check that was done before; None where there is none that counts.
+Find = Callable[[DetectorCheck], CheckRecord | None]
 
 
 def execute_checks(
-    checks: Sequence[DetectorCheck], finished: RecordByCheck, session: Session
+    checks: Sequence[DetectorCheck],
+    finished: RecordByCheck,
+    session: Session,
+    find: Find,
 ) -> RecordByCheck:
-    """The records of all checks, which are saved; `finished` ones are not done again."""
+    """The records of all checks, which are saved; `finished` ones are not done again.
+
+    What another command is doing in the same results folder is waited for: `find` gets its record.
+    """
     jobs = [_job(check) for check in checks if check not in finished]
     records = dict(finished)
-    with closing(_do_jobs(jobs, session)) as results:
+    with closing(_do_jobs(jobs, session, find)) as results:
         for number, (check, record) in enumerate(results, 1):
             records[check] = record
             _say(session, record, f"[{number}/{len(jobs)}] {check.label}: {_describe_end(record)}")
     return records
 
 
-def find_finished(
-    checks: Sequence[DetectorCheck], session: Session, force: bool, committed: bool = False
-) -> RecordByCheck:
-    """The records of checks that were done before; none with `force`.
+def find_record(check: DetectorCheck, force: bool, committed: bool = False) -> CheckRecord | None:
+    """The record of a check that was done before; None with `force`.
 
-    With `committed` those of a detector that was not committed are left out, and done anew.
+    With `committed` a record of a detector that was not committed counts as none.
     """
     if force:
-        return {}
+        return None
+    record = check.detector_run.settings.store.find(check.blank_record())
+    return None if record and committed and _is_dirty(record) else record
+
+
+def find_finished(checks: Sequence[DetectorCheck], session: Session, find: Find) -> RecordByCheck:
+    """The records of checks that were done before."""
     finished = {}
     for check in checks:
-        record = check.detector_run.settings.store.find(check.blank_record())
-        if record and not (committed and _is_dirty(record)):
+        record = find(check)
+        if record:
             finished[check] = record
             end = "" if _is_answer(record) else f", {record.status}: {record.reason}"
             _say(session, record, f"{check.label}: done before{end}")
@@ -73,24 +86,33 @@ def _job(check: DetectorCheck) -> Job[DetectorCheck]:
 
 
 def _do_jobs(
-    jobs: Sequence[Job[DetectorCheck]], session: Session
+    jobs: Sequence[Job[DetectorCheck]], session: Session, find: Find
 ) -> Generator[tuple[DetectorCheck, CheckRecord], None, None]:
     """Yields each check with its record, as they end."""
     if session.remote is None:
-        return session.pool.do(jobs, _do_here)
+        return session.pool.do(jobs, partial(_do_here, session, find))
     # Not needed, and not installed, where there is no cluster.
     from evaluation.running.remote import Remote
 
     return Remote(*session.remote, session.progress).do(jobs)
 
 
-def _do_here(check: DetectorCheck, share: Share, report: Report) -> CheckRecord:
+def _do_here(
+    session: Session, find: Find, check: DetectorCheck, share: Share, report: Report
+) -> CheckRecord:
     run = replace(check.program.run, gpu=share.gpu)
     check = replace(check, program=check.program.with_run(run))
-    with check.detector_run.turn(reference_keys(check.references)) as is_free:
-        if not is_free:
+    store = check.detector_run.settings.store
+    with (
+        session.store.scratch.claim(store.place(check.blank_record())) as is_ours,
+        check.detector_run.turn(reference_keys(check.references)) as is_free,
+    ):
+        if not is_ours:
+            report(lambda: "another trainbugs is doing it")
+        if not (is_ours and is_free):
             raise BusyError
-        return do_check(check, report)
+        # Another trainbugs may have finished it since the first look.
+        return find(check) or do_check(check, report)
 
 
 def _describe_end(record: CheckRecord) -> str:

@@ -85,6 +85,10 @@ class CheckStore:
                 )
         return records
 
+    def place(self, record: CheckRecord) -> str:
+        """Where a record lies in the folder: no two checks have the same place."""
+        return str(self._path(record).relative_to(self.root))
+
     def artefacts(self, record: CheckRecord) -> Path:
         """The folder for what the detector wrote."""
         return inside(self._path(record).with_suffix(""), self.root)

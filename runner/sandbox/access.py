@@ -157,14 +157,24 @@ def _links(paths: Iterable[Path]) -> tuple[tuple[str, str], ...]:
         while parts and len(links) < MAX_LINKS:
             part = parts.pop(0)
             step = folder.parent if part == ".." else folder / part
-            if str(step) in links or not step.is_symlink():
+            target = None if str(step) in links else _target(step)
+            if target is None:
                 folder = step
                 continue
-            target = step.readlink()
             links[str(step)] = str(target)
             folder = Path("/") if target.is_absolute() else folder
             parts = [*target.parts[target.is_absolute() :], *parts]
     return tuple(links.items())
+
+
+def _target(path: Path) -> Path | None:
+    """What a link leads to; None for anything else, and where the user may not look: a program may
+    not look there either.
+    """
+    try:
+        return path.readlink()
+    except OSError:
+        return None
 
 
 def _existing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:

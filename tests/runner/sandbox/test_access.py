@@ -352,3 +352,26 @@ def test_accelerators_are_among_the_devices_and_no_disk_or_terminal_is(tmp_path)
     for name in (*expected, "console", "kmsg", "mem", "ptmx", "pts", "sda", "tty", "tty1", "vda"):
         (tmp_path / name).touch()
     assert tuple(path.name for path in access.devices(tmp_path)) == expected
+
+
+def test_the_search_path_may_lead_through_a_folder_that_the_user_may_not_enter(
+    monkeypatch, tmp_path
+):
+    closed = tmp_path / "closed"
+
+    def refuse(look):
+        def refused(path):
+            if path.is_relative_to(closed) and path != closed:
+                raise PermissionError(13, "Permission denied", str(path))
+            return look(path)
+
+        return refused
+
+    for look in ("readlink", "is_symlink"):
+        monkeypatch.setattr(Path, look, refuse(getattr(Path, look)))
+    (tmp_path / "link").symlink_to("real")
+    monkeypatch.setenv("PATH", f"{closed}/bin:{tmp_path}/link")
+    monkeypatch.setenv("LD_LIBRARY_PATH", "")
+    links = dict(access.open_access([], []).links)
+    assert links[f"{tmp_path}/link"] == "real"
+    assert not [name for name in links if name.startswith(str(closed))]
