@@ -165,6 +165,9 @@ class Catalog:
                 f"there is no bug {first!r}, and {name!r} is no bug directory; "
                 "`trainbugs list` shows all bugs"
             )
+        bug_name = name.partition("/")[0]
+        if self._has(bug_name):
+            return UsageError(f"{name!r} is no bug; expected a whole bug, such as {bug_name}")
         if NAME.fullmatch(first) and (self.root / "bugs" / first).is_dir():
             return UsageError(f"{self.root / 'bugs' / first} holds no config.json: add it")
         return UsageError(

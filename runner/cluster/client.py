@@ -97,7 +97,7 @@ class Cluster:
         problem = (
             f"no worker for {seconds}"
             if self._had_workers
-            else f"no worker has joined yet, waiting for {seconds}"
+            else f"no worker has joined for {seconds}"
         )
         return f"{self.where}: {problem}{reason}; {self._advice}"
 

@@ -18,7 +18,9 @@ MAX_FILE_BYTES = 1_000_000
 
 
 def require(kind: str) -> None:
-    """Raise UsageError unless the packages of the extra `dask` or `slurm` are installed."""
+    """Raise UsageError unless the packages of the extra `dask` or `slurm` are installed, and can
+    read their configuration.
+    """
     try:
         import distributed  # noqa: F401
 
@@ -27,6 +29,11 @@ def require(kind: str) -> None:
     except ImportError as error:
         missing = f"no module {error.name} here" if error.name else str(error)
         raise UsageError(f"executor {kind}: {missing}; pip install 'trainbugs[{kind}]'") from error
+    except (ValueError, OSError) as error:
+        # Dask reads the user's files of configuration as soon as it is imported.
+        raise UsageError(
+            f"executor {kind}: {first_line(error).partition(', original')[0]}; mend that file"
+        ) from error
 
 
 def address(text: str) -> str:

@@ -240,6 +240,11 @@ def test_unknown_names(toy, name, words, monkeypatch):
         toy.catalog.select([name])
 
 
+def test_a_case_is_no_whole_bug(toy):
+    with pytest.raises(UsageError, match="'Toy-1/only' is no bug; expected a whole bug.* Toy-1$"):
+        toy.catalog.bug("Toy-1/only")
+
+
 def test_a_bug_without_a_config_is_no_unknown_bug(toy):
     (toy.directory / "config.json").unlink()
     with pytest.raises(UsageError, match="Toy-1 holds no config.json: add it"):

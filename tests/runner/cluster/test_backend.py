@@ -283,7 +283,7 @@ def test_a_wait_for_a_first_worker_is_told_again_and_again(toy, capsys, monkeypa
     """
     monkeypatch.setattr(backend, "LOOK_S", 0.05)
     monkeypatch.setattr(backend, "AGAIN_S", 0.2)
-    words = "tcp://host:1: no worker has joined yet, waiting for 30 s; start one"
+    words = "tcp://host:1: no worker has joined for 30 s; start one"
     stub = Waiting(trouble=words)
     session = hired(toy, stub)
     runtimes = []

@@ -86,7 +86,7 @@ def test_calls_their_errors_and_what_ends_them(dask, tmp_path, monkeypatch, capf
         first = workers.submit(note, str(tmp_path), 7, 0)
         until(workers.trouble)
         assert re.fullmatch(
-            f"{re.escape(workers.where)}: no worker has joined yet, waiting for [0-9]+ s; "
+            f"{re.escape(workers.where)}: no worker has joined for [0-9]+ s; "
             f"start one: dask worker {re.escape(workers.where)} --nthreads 1",
             workers.trouble(),
         )

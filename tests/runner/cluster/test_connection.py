@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -57,3 +59,20 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 def test_what_is_no_address_is_said_at_once(text):
     with pytest.raises(UsageError, match="no address of a scheduler .*; expected HOST:PORT"):
         address(text)
+
+
+def test_a_malformed_configuration_of_dask_is_one_line(tmp_path):
+    """Dask reads it when it is imported: in a new process."""
+    file = tmp_path / "jobqueue.yaml"
+    file.write_text("jobqueue:\n  slurm:\n   queue: [gpu\n bad: :\n")
+    said = subprocess.run(
+        [sys.executable, "-m", "trainbugs", "run", "SO-60335387", "--executor", "dask:here:1"],
+        env={**os.environ, "DASK_CONFIG": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert said.returncode == 2
+    (line,) = said.stderr.splitlines()
+    assert f"executor dask: A dask config file at '{file}' is malformed; mend that file" in line

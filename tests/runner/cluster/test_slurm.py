@@ -131,7 +131,7 @@ def test_a_slurm_that_takes_no_jobs(tmp_path, monkeypatch, capfd):
         until(lambda: len(lines(tmp_path / "asked")) >= 4)
         until(lambda: "sbatch: too many jobs" in (workers.trouble() or ""))
         assert re.fullmatch(
-            r"Slurm: no worker has joined yet, waiting for \d+ s \(sbatch: too many jobs\); `squeue --me` may .*",
+            r"Slurm: no worker has joined for \d+ s \(sbatch: too many jobs\); `squeue --me` may .*",
             workers.trouble(),
         )
     assert capfd.readouterr() == ("", "")
