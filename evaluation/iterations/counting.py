@@ -5,7 +5,7 @@ Both run once more, with a monitor that writes down a digest of all parameters t
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluation.catalog import detectors
@@ -64,7 +64,11 @@ def count(bugs: Sequence[str], session: Session) -> list[Iterations]:
         )
         for program in result.broken
     ]
-    return [*counted(result.checks), *broken]
+    # A kept answer is older than a correction of the trigger may be.
+    present = {
+        target.case.id: target.case.truth.iteration for target in session.catalog.select(bugs)
+    }
+    return [replace(row, trigger=present[row.case]) for row in (*counted(result.checks), *broken)]
 
 
 def counted(records: Iterable[CheckRecord]) -> list[Iterations]:

@@ -3,6 +3,7 @@ does.
 """
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from runner.authoring.current import PresentFiles, check_digests, environment_at, is_current
@@ -38,13 +39,15 @@ def check_upstream(bug: Bug, root: Path) -> Iterator[str]:
 
 
 def _mended(bug: Bug, root: Path) -> Environment | None:
-    """The first environment of a release that config.json names as one with the fix; None where
-    there is none.
+    """The first environment of a release that config.json names as one with the fix, rather one
+    that is called by the package; None where there is none.
     """
     if bug.fixed is None:
         return None
+    pattern = spec.pattern_of(bug.fixed.package)
+    names = sorted(spec.names(root), key=lambda name: not fnmatchcase(name, pattern))
     by_version: dict[str | None, Environment] = {}
-    for environment in filter(None, (environment_at(root, name) for name in spec.names(root))):
+    for environment in filter(None, (environment_at(root, name) for name in names)):
         by_version.setdefault(environment.pins.get(bug.fixed.package), environment)
     for version in bug.fixed.versions:
         if version in by_version:

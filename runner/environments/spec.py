@@ -63,12 +63,13 @@ class Environment:
 
     @property
     def shell_name(self) -> str:
-        """The word by which `trainbugs env` knows it, quoted for a shell; empty for that of a
-        detector.
+        """The word by which `trainbugs env` knows it, quoted for a shell: its name, or the folder
+        of the bug or the detector that brings it.
         """
         if self.brought:
             return shlex.quote(str(self.directory.parent))
-        return self.name if self.directory.name == self.name else ""
+        is_shared = self.directory.name == self.name
+        return self.name if is_shared else shlex.quote(str(self.directory))
 
     @property
     def lock(self) -> Path:
@@ -114,8 +115,6 @@ class Built:
     @property
     def remedy(self) -> str:
         """What to do about a broken one, in words."""
-        if not self.environment.shell_name:
-            return f"remove {self.directory}, and it is built anew"
         backend = f" --torch-backend {self.backend}" if self.backend else ""
         return (
             f"`trainbugs env build {self.environment.shell_name}{backend} --force` builds it anew"

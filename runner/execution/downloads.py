@@ -50,15 +50,18 @@ def advice(runs: Iterable[Run]) -> str | None:
     )
 
 
-def failed(run: Run, directory: Path) -> str:
-    """What to do where a run in `directory` has not got its data, to be put before its error; empty
-    where it has.
+def explained(run: Run, directory: Path, reason: str) -> str:
+    """Why a run in `directory` crashed, with what to do where it has not got its data.
+
+    Then only the first sentence of the script's own reason stays: its advice may be about the
+    folder of this run, which is gone afterwards.
     """
     if not downloads(run) or all(
         (directory / "downloads" / DATA / name).is_file() for name in run.case.program.data
     ):
-        return ""
-    return f"its data was not downloaded: name {where_data_lies(run.case)}; "
+        return reason
+    why = reason.partition(". ")[0]
+    return f"its data was not downloaded: name {where_data_lies(run.case)}; {why}"
 
 
 def _all_as_declared(folder: Path, run: Run) -> bool:

@@ -55,7 +55,7 @@ def execute(run: Run, store: Store, on_wait: OnWait) -> RunRecord:
             if status == "ok":
                 status, reason = _held_against_the_case(run, directory, metrics)
             elif status == "crashed":
-                reason = f"{downloads.failed(run, directory)}{reason}"
+                reason = downloads.explained(run, directory, reason or "")
         except ProcessError as error:
             finished, metrics = NOTHING, ()
             status, reason = "environment broken", _repair(run, str(error))

@@ -20,13 +20,11 @@ KINDS: tuple[Isolation, ...] = get_args(Isolation)
 # What the kinds without namespaces leave open, for the user.
 WEAKER = {
     "landlock": (
-        "weaker isolation: no user namespaces here, only Landlock; programs may see your other "
+        "weaker isolation: Landlock without user namespaces; programs may see your other "
         "processes and the names, sizes and times of files, and change modes of files that are "
         "yours"
     ),
-    "none": (
-        "not isolated: no Landlock and no user namespaces here, programs may do whatever you may"
-    ),
+    "none": "not isolated, by Landlock or by user namespaces: programs may do whatever you may",
 }  # fmt: skip
 
 

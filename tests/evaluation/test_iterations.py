@@ -83,6 +83,12 @@ def test_the_command_says_what_it_could_not_count(cli, toy):
     # Beside the answers of detectors, which are scored.
     assert not Path("results/detectors").exists()
     assert Path("results/iterations").is_dir()
+    # The trigger is the present one, even where the answer was kept.
+    config = toy.directory / "config.json"
+    config.write_text(config.read_text().replace('"iteration": 2', '"iteration": 3'))
+    _, out, err = cli("iterations", "Toy-1", "--python", sys.executable, "--json")
+    assert "done before" in err
+    assert (row["trigger"], json.loads(out)[0]["trigger"]) == (2, 3)
 
 
 def told(alarms):

@@ -62,7 +62,8 @@ def _main(argv: Sequence[str] | None) -> ExitStatus:
         return INVALID
     except KeyboardInterrupt:
         print(
-            "\ntrainbugs: interrupted; finished runs are kept, the same command goes on from there",
+            "\ntrainbugs: interrupted; finished runs are kept, and the same command goes on from "
+            "there, if you leave out --force",
             file=sys.stderr,
         )
         return ExitStatus(interrupts.STATUS)

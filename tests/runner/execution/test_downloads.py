@@ -147,6 +147,11 @@ def test_a_run_that_could_not_download_says_what_to_name(toy):
     assert reason.endswith("OSError: no network")
 
 
+def test_advice_of_the_script_about_a_folder_that_is_gone_is_left_out(toy):
+    downloading(toy, "raise OSError('no network. Put the files into /gone')\n")
+    assert run(toy).reason.endswith("OSError: no network")
+
+
 def test_one_that_failed_otherwise_says_nothing_of_it(toy):
     downloading(toy, DOWNLOAD + "raise ValueError('why')\n")
     assert run(toy).reason == "exit status 1: ValueError: why"

@@ -131,14 +131,16 @@ def test_its_expected_records_lie_apart_and_are_validated(mended, monkeypatch):
 
 
 def test_validate_asks_for_it_where_an_environment_has_the_fix(toy, toy_environment):
-    mended_environment = toy.root / "environments" / "toy-9"
-    shutil.copytree(toy_environment, mended_environment)
-    (mended_environment / "requirements.txt").write_text(
-        "torch==9.9 --hash=sha256:" + 64 * "0" + "\n"
-    )
+    # Another package's environment may have this torch, too.
+    for name in ("monai-1.6", "torch-9.9"):
+        mended_environment = toy.root / "environments" / name
+        shutil.copytree(toy_environment, mended_environment)
+        (mended_environment / "requirements.txt").write_text(
+            "torch==9.9 --hash=sha256:" + 64 * "0" + "\n"
+        )
     fixed = {"package": "torch", "versions": ["9.8", "9.9"]}
     toy.configure(fixed=fixed)
-    request = "case only has no variant upstream: the real fix is in toy-9"
+    request = "case only has no variant upstream: the real fix is in torch-9.9"
     assert any(request in line for line in problems(toy.directory, toy.root))
     case = toy_config()["cases"]["only"]
     toy.configure(fixed=fixed, cases={"only": case | {"portable": False}})

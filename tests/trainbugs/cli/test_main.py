@@ -324,6 +324,10 @@ def test_options_of_run_reach_the_run(cli, toy, tmp_path):
 
 def test_figures_results_and_expected(cli, toy):
     assert "no expected records of Toy-1 to draw" in cli("figures")[2]
+    assert cli("figures", "--from", "results", "--results", "nowhere")[::2] == (
+        2,
+        "trainbugs: nowhere: no such folder; name yours by --results\n",
+    )
     assert cli("run", "Toy-1", "--figures", *OWN_PYTHON)[0] == 0
     assert Path("figures/Toy-1/compare_only.png").exists()
     assert Path("figures/summary.png").exists()

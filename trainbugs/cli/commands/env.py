@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from runner.bugs.bug import ENVIRONMENT
+from runner.bugs.program import VARIANTS
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.documents import environment_document, print_json, print_rows
@@ -22,6 +24,8 @@ HELP = Help(
     [
         "env list",
         "env build torch-2.2.2",
+        "env build --all                  # what `run --all` needs",
+        "env build detector-torchfix",
         "env build torch-2.2.2 --torch-backend cpu",
         "env check my/own/bug",
         "env remove torch-2.2.2",
@@ -35,6 +39,7 @@ class EnvOptions:
 
     action: str
     names: tuple[str, ...]
+    all: bool
     torch_backend: str | None
     force: bool
     json: bool
@@ -45,13 +50,16 @@ class EnvOptions:
         """Raise UsageError for options that the action does not have;
         so many environments are chosen.
         """
-        if self.action != "build" and (self.torch_backend or self.force):
+        if self.action != "build" and (self.all or self.torch_backend or self.force):
             raise UsageError(
-                f"--torch-backend and --force are for env build, not for env {self.action}"
+                f"--all, --torch-backend and --force are for env build, not for env {self.action}"
             )
+        if self.all and self.names:
+            raise UsageError("--all builds what `run --all` needs: leave out the names, or --all")
         if self.action not in ("list", "check") and self.json:
             raise UsageError(f"--json is for env list and env check, not for env {self.action}")
-        if not self.names and self.action in ("build", "remove") and environments > 1:
+        is_named = self.names or self.all
+        if not is_named and self.action in ("build", "remove") and environments > 1:
             raise UsageError(
                 f"env {self.action} needs the names of environments; `trainbugs env list` shows all"
             )
@@ -70,7 +78,11 @@ def add_arguments(subparsers: Subparsers) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help="names of environments, or bug directories that bring one; list, check: default: all",
+        help="names of environments, or directories of bugs or detectors that bring one; "
+        "list, check: default: all",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="build: the environments that `run --all` needs"
     )
     parser.add_argument(
         "--torch-backend",
@@ -94,7 +106,9 @@ def add_arguments(subparsers: Subparsers) -> None:
 
 def manage_environments(options: EnvOptions) -> ExitStatus:
     """List, build, check or remove the named environments."""
-    environments = _select(api.load(), options.names)
+    catalog = api.load()
+    names = _needed(catalog) if options.all else options.names
+    environments = _select(catalog, names)
     options.check(len(environments))
     return ACTIONS[options.action](environments, options)
 
@@ -113,13 +127,49 @@ def _select(catalog: "Catalog", names: Sequence[str]) -> "list[Environment]":
     return environments
 
 
-def _brought(catalog: "Catalog", name: str) -> "Environment":
-    """The environment that a bug brings; raises UsageError where there is no such bug,
-    or it brings none.
+def _needed(catalog: "Catalog") -> list[str]:
+    """The environments that all bugs of the catalogue need, by name; a bug's own by its folder."""
+    names: set[str] = set()
+    for name in catalog.active():
+        for case in catalog.bug(name).cases.values():
+            names |= {case.program.variants[variant].place for variant in VARIANTS}
+    return sorted(names)
+
+
+def _of_detector(catalog: "Catalog", name: str) -> "Environment | None":
+    """The environment of a detector, which is named as messages call it, or by its folder; None
+    where the name is another thing's.
+
+    Raises UsageError where the detector brings none.
     """
+    from evaluation.catalog import detectors
+    from evaluation.running.adapter import environment_of
+
+    in_catalogue = name.removeprefix("detector-")
+    if name != in_catalogue and in_catalogue in detectors.names(catalog.root):
+        detector = detectors.load(catalog.root, in_catalogue)
+    elif (Path(name) / "detector.json").is_file():
+        detector = detectors.read(Path(name))
+    else:
+        return None
+    environment = environment_of(detector)
+    if environment is None:
+        raise UsageError(f"{detector.name} brings no environment: it needs no package")
+    return environment
+
+
+def _brought(catalog: "Catalog", name: str) -> "Environment":
+    """The environment that a detector or a bug brings; raises UsageError where there is no such
+    detector or bug, or it brings none.
+    """
+    detector_environment = _of_detector(catalog, name)
+    if detector_environment is not None:
+        return detector_environment
     from runner.bugs.catalog import load_bug
     from runner.environments import spec
 
+    if Path(name).name == ENVIRONMENT and "/" in name:
+        return spec.load(catalog.root, name)
     if name not in catalog and not (Path(name) / "config.json").is_file():
         # The error names all environments.
         return spec.load(catalog.root, name)

@@ -151,6 +151,8 @@ def _read(
 
     if options.source == "expected":
         return _expected_runs(bugs), []
+    if not options.results.is_dir():
+        raise UsageError(f"{options.results}: no such folder; name yours by --results")
     store = Store(options.results)
     for bug in bugs:
         store.check_owner(catalog, bug)
