@@ -6,6 +6,8 @@ from pathlib import Path
 from runner.authoring.current import environment_at
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
+from runner.environments.spec import Environment
+from runner.files.schema_errors import near
 from runner.results.record import RunRecord
 
 
@@ -62,6 +64,7 @@ def check_affected(bug: Bug, case: Case, records: Iterable[RunRecord], root: Pat
         )
         return
     declared = set(bug.affected.versions)
+    yield from _check_versions(bug, environment_at(root, case.program.variants["buggy"].place))
     places = {record.runtime.environment for record in records if record.variant == "buggy"}
     for place in sorted(places):
         environment = environment_at(root, case.program.variants["buggy"].place)
@@ -73,3 +76,15 @@ def check_affected(bug: Bug, case: Case, records: Iterable[RunRecord], root: Pat
                 f"config.json: expected/{case.name} shows the fault in {bug.package} {version}; "
                 "add it to affected"
             )
+
+
+def _check_versions(bug: Bug, environment: Environment | None) -> Iterator[str]:
+    """The package at fault is in the environment, and no release both has the fault and the fix."""
+    assert bug.affected
+    package, affected = bug.affected.package, set(bug.affected.versions)
+    if environment and package not in environment.pins:
+        suggestion = near(package, environment.pins)
+        yield f"config.json: affected.package is {package!r}, not in {environment.name}{suggestion}"
+    if bug.fixed and bug.fixed.package == package:
+        for version in sorted(affected & set(bug.fixed.versions)):
+            yield f"config.json: affected and fixed both name {package} {version}"

@@ -83,6 +83,19 @@ def test_a_release_with_a_buggy_record_is_affected():
     assert problem.startswith("affected is missing")
 
 
+def test_affected_and_fixed_are_releases_of_what_is_installed():
+    bug = load_bug(ROOT / "bugs" / "PyTorch-116494")
+    case, records = bug.cases["none"], expected_records(bug, "none")
+    misspelt = replace(bug.affected, package="troch")
+    (problem,) = check_affected(replace(bug, affected=misspelt), case, records, ROOT)
+    assert problem.startswith("config.json: affected.package is 'troch', not in torch-2.3.1 (did")
+    both = replace(bug, fixed=bug.affected)
+    assert list(check_affected(both, case, records, ROOT)) == [
+        f"config.json: affected and fixed both name torch {version}"
+        for version in sorted(bug.affected.versions)
+    ]
+
+
 def test_a_case_that_nobody_ran_says_so_and_has_no_records(whole):
     cases = toy_config()["cases"]
     cases["only"]["never_run"] = True
