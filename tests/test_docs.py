@@ -282,7 +282,7 @@ def test_pages_say_how_many_controls_there_are():
     assert f"{count} *controls*: correct programs" in README
     assert f"{count} controls: correct programs" in text("docs/detectors.md")
     usual = count - written_for_sanitizers
-    assert f"`same` takes the {usual} basic controls" in text("docs/evaluate.md")
+    assert f"those of the {usual} basic controls whose" in text("docs/evaluate.md")
     assert f"every fixed twin, {count} controls" in text("docs/comparison.md")
     assert f"and {written_for_sanitizers} controls that look like" in text("CHANGELOG.md")
 
