@@ -20,6 +20,17 @@ KEY_PREFIX = r"[a-z_.]+: "
 STEP = r"\.([^.\[\]]+)|\[(\d+)\]|\[(\.\.\.)\]"
 # Each try converts the whole value again.
 MAX_TRIES = 100
+# What msgspec calls kinds of values, in words of people who write JSON.
+KINDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+URL = " matching regex '^https?://'"
+NO_LINE_BREAK = r"(?!\\n)"
 Path = tuple[str | int, ...]
 
 
@@ -84,6 +95,7 @@ def _describe(place: MisfitPlace, allowed: list[dict[str, Any]]) -> str:
         return f"there is no key {brief(unknown[1])}{hint}; expected some of {', '.join(keys)}"
     if missing:
         return f"the key {missing[1]!r} is missing"
+    lowered = _in_plain_words(lowered)
     if place.is_key:
         return f"{lowered}, a key is {_bad_key(part, allowed)}"
     if text.startswith("Invalid enum value"):
@@ -93,6 +105,18 @@ def _describe(place: MisfitPlace, allowed: list[dict[str, Any]]) -> str:
     if text.startswith(("Expected", "Invalid")):
         return f"is {brief(part)}, {lowered}"
     return text
+
+
+def _in_plain_words(text: str) -> str:
+    """A message of msgspec without its names of types, and without words for programmers."""
+    text = re.sub("`([a-z |]+)`", lambda found: _kinds(found[1]), text)
+    text = text.replace(URL, " that begins with http:// or https://")
+    return text.replace(" matching regex ", " that fits ").replace(NO_LINE_BREAK, "")
+
+
+def _kinds(names: str) -> str:
+    """The kinds of values that msgspec names, with bars between them."""
+    return " or ".join(KINDS.get(name, name) for name in names.split(" | "))
 
 
 def _step_text(step: str | int) -> str:

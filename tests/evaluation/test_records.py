@@ -222,7 +222,7 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
         ),
         (
             lambda lines: [lines[0], lines[1].replace('"seed":0', '"seed":-1')],
-            "check.seed: is -1, expected `int` >= 0",
+            "check.seed: is -1, expected a whole number >= 0",
         ),
         (
             lambda lines: [lines[0], lines[1].replace('"seed":0', '"seed":0,"seed":1')],

@@ -64,7 +64,8 @@ def test_a_title_is_no_wider_than_its_figure(toy):
     with style.styled():
         figure = curves.compare(case, toy.run().records)
         figure.canvas.draw()
-        title = figure._suptitle.get_window_extent()
+        (text,) = figure.texts
+        title = text.get_window_extent()
     assert 0 <= title.x0 < title.x1 <= figure.bbox.width
     assert title.y1 <= figure.bbox.height
 

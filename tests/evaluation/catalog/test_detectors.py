@@ -53,7 +53,7 @@ def test_a_directory_anywhere_is_a_detector(tmp_path):
             {"monitor": "monitor.py"},
             "detector.json: adapter and monitor exclude each other; name one of them",
         ),
-        ({"adapter": "../adapter.py"}, r"adapter: is '../adapter.py', expected `str` matching"),
+        ({"adapter": "../adapter.py"}, r"adapter: is '../adapter.py', expected a text that fits"),
         (
             {"needs": ["label"]},
             r"needs\[0\]: is 'label', expected one of in_process, metrics, reference_runs, source",
@@ -72,12 +72,12 @@ def test_a_directory_anywhere_is_a_detector(tmp_path):
             {"alarm_rules": {"default": {"minimum_severity": "fatal"}}},
             "default.minimum_severity: is 'fatal', expected one",
         ),
-        ({"alarm_rules": {}}, "alarm_rules: is {}, expected `object` of length >= 1"),
+        ({"alarm_rules": {}}, "alarm_rules: is {}, expected an object of length >= 1"),
         (
             {"adapter": None, "monitor": "monitor.py", "needs": ["in_process"]},
             "monitor.py: defines neither attach nor watch",
         ),
-        ({"timeout_s": 0}, "timeout_s: is 0, expected `float` > 0"),
+        ({"timeout_s": 0}, "timeout_s: is 0, expected a number > 0"),
         ({"sauce": 1}, r"there is no key 'sauce' \(did you mean source\?\)"),
         ({"title": None}, "the key 'title' is missing"),
     ],
@@ -151,7 +151,7 @@ def test_a_rule_counts_what_it_names():
             "no",
         ),
         ("{", "tool_error", "not JSON"),
-        ("[]", "tool_error", "verdict.json: is [], expected `object`, got `array`"),
+        ("[]", "tool_error", "verdict.json: is [], expected an object, got a list"),
         ('{"status": "peeked"}', "tool_error", "status: is 'peeked', expected one of ok, "),
         (
             '{"status": "ok", "alarms": [{"code": "a"}]}',
@@ -167,7 +167,7 @@ def test_a_rule_counts_what_it_names():
             '{"status": "ok", "alarms": [{"code": "a", "message": "", "severity": "info", '
             '"iteration": 0}]}',
             "tool_error",
-            "alarms[0].iteration: is 0, expected `int` >= 1",
+            "alarms[0].iteration: is 0, expected a whole number >= 1",
         ),
         (
             '{"status": "ok", "training": {"seconds": NaN, "of": "loop"}}',
@@ -275,9 +275,9 @@ def test_controls_do_not_give_themselves_away():
         ),
         (
             lambda d: d["controls"]["ordinary"].update(look_alike=True),
-            "look_alike: is True, expected `array",
+            "look_alike: is True, expected a list",
         ),
-        (lambda d: d.update(timeout_s=0), "timeout_s: is 0, expected `float` > 0"),
+        (lambda d: d.update(timeout_s=0), "timeout_s: is 0, expected a number > 0"),
     ],
 )
 def test_malformed_controls_are_refused(tmp_path, change, words):

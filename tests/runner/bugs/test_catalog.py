@@ -159,7 +159,7 @@ def test_malformed_key_is_named(toy, path, value, words):
         ('{"schema": 1,\n "id"}', "line 2, column 6"),
         ("", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ("[1]", "expected `object`, got `array`"),
+        ("[1]", "expected an object, got a list"),
         ('{"timeout_s": NaN}', "NaN is no number"),
         (" " * 1_000_001, "larger than"),
     ],

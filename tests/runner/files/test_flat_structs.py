@@ -44,7 +44,7 @@ def test_a_flat_view_has_the_fields_of_both():
 
 
 def test_an_error_names_the_key_of_the_file():
-    with pytest.raises(MismatchError, match="^size: is 'x', expected `int`"):
+    with pytest.raises(MismatchError, match="^size: is 'x', expected a whole number"):
         FORMAT.load(VALUE | {"size": "x"})
 
 

@@ -38,8 +38,8 @@ def test_what_fits_is_read():
 @pytest.mark.parametrize(
     "value, message",
     [
-        (inner(metric=""), "cases.other[0].metric: is '', expected `str` of length >= 1"),
-        (inner(metric=[1]), "cases.other[0].metric: is [1], expected `str`, got `array`"),
+        (inner(metric=""), "cases.other[0].metric: is '', expected a text of length >= 1"),
+        (inner(metric=[1]), "cases.other[0].metric: is [1], expected a text, got a list"),
         (
             inner(metrik="x"),
             "cases.other[0]: there is no key 'metrik' (did you mean metric?); expected some of "
@@ -50,13 +50,13 @@ def test_what_fits_is_read():
         ({"cases": {"fine": [{}]}}, "cases.fine[0]: the key 'metric' is missing"),
         (
             {"cases": {"fine": [], "Bad": []}},
-            "cases: expected `str` matching regex '^[a-z]+$', a key is 'Bad'",
+            "cases: expected a text that fits '^[a-z]+$', a key is 'Bad'",
         ),
         ({"cases": {"fine": [], "toolongtoolong": []}}, "a key is 'toolongtoolong'"),
-        ({"cases": {}, "count": 0}, "count: is 0, expected `int` >= 1"),
-        ({"cases": {}, "count": 1.5}, "count: is 1.5, expected `int`, got `float`"),
+        ({"cases": {}, "count": 0}, "count: is 0, expected a whole number >= 1"),
+        ({"cases": {}, "count": 1.5}, "count: is 1.5, expected a whole number, got a number"),
         ({"count": 1}, "the key 'cases' is missing"),
-        ([], "is [], expected `object`, got `array`"),
+        ([], "is [], expected an object, got a list"),
         ({"cases": {}, "x` - at `$.foo": 1}, "there is no key 'x` - at `$.foo'"),
         ({"cases": {}, "x` - at `$.cases[...]": 1}, "there is no key"),
         (
@@ -86,6 +86,7 @@ def test_a_key_cannot_write_to_the_terminal_nor_take_long():
     assert str(error.value).isprintable()
     assert "values.'a" in str(error.value)
     with pytest.raises(
-        MismatchError, match=r"Expected `int`, got `null` - at `\$.values\[...\]`|expected `int`"
+        MismatchError,
+        match=r"Expected `int`, got `null` - at `\$.values\[...\]`|expected a whole number",
     ):
         as_struct({"values": {str(number): 1 for number in range(5_000)} | {"last": None}}, Free)
