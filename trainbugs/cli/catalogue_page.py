@@ -78,5 +78,5 @@ def _case(subject: BugCase) -> str:
     if case.benign:
         words.append("benign")
     if case.never_run:
-        words.append("never run")
+        words.append("not run in its environment")
     return f"`{case.name}` ({', '.join(words)})"
