@@ -169,7 +169,7 @@ def seconds_a_seed(bug: Bug, case: Case) -> float:
 def sample_table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> str:
     """What detectors say of the drawn bugs: a row of Markdown for each that has met all of them.
 
-    A bug by which a row was written or set up is KNOWN to it: it has no interval.
+    A bug by which a row was written or set up is KNOWN to it: the interval leaves it out.
     """
     drawn = sample()
     rows = [SAMPLE_HEADER, SAMPLE_RULER]
@@ -177,14 +177,18 @@ def sample_table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> st
         if row.detected_n < len(drawn):
             continue
         found, bugs = row.paired - row.paired_known, row.paired_n - row.paired_known_n
-        low, high = (round(100 * bound) for bound in wilson(found, bugs))
         rows.append(
             f"| {row.detector} ({row.rule}) | {row.detected}/{row.detected_n} "
-            f"| {row.paired}/{row.paired_n} | {found}/{bugs} ({low} to {high} %) "
+            f"| {row.paired}/{row.paired_n} | {found}/{bugs} ({_interval(found, bugs)}) "
             f"| {row.false_fixed}/{row.false_fixed_n} "
             f"| {row.false_controls}/{row.false_controls_n} |"
         )
     return "\n".join(rows)
+
+
+def _interval(found: int, bugs: int) -> str:
+    low, high = wilson(found, bugs)
+    return "-" if low is None or high is None else f"{100 * low:.0f} to {100 * high:.0f} %"
 
 
 def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> tuple[int, int]:

@@ -54,6 +54,10 @@ def count(bugs: Sequence[str], session: Session) -> list[Iterations]:
         overhead_on=None,
         folder=FOLDER,
     )
+    # A kept answer may be older than a correction of the trigger.
+    present = {
+        target.case.id: target.case.truth.iteration for target in session.catalog.select(bugs)
+    }
     result = campaign.run(options, session)
     broken = [
         Iterations(
@@ -64,11 +68,8 @@ def count(bugs: Sequence[str], session: Session) -> list[Iterations]:
         )
         for program in result.broken
     ]
-    # A kept answer is older than a correction of the trigger may be.
-    present = {
-        target.case.id: target.case.truth.iteration for target in session.catalog.select(bugs)
-    }
-    return [replace(row, trigger=present[row.case]) for row in (*counted(result.checks), *broken)]
+    rows = [*counted(result.checks), *broken]
+    return [replace(row, trigger=present[row.case]) for row in rows]
 
 
 def counted(records: Iterable[CheckRecord]) -> list[Iterations]:

@@ -29,7 +29,8 @@ def execute_checks(
 ) -> RecordByCheck:
     """The records of all checks, which are saved; `finished` ones are not done again.
 
-    What another command is doing in the same results folder is waited for: `find` gets its record.
+    What another command is doing on this machine, in the same results folder, is waited for, and
+    `find` gets its record. Checks that workers do are not shared in this way.
     """
     jobs = [_job(check) for check in checks if check not in finished]
     records = dict(finished)
@@ -103,16 +104,19 @@ def _do_here(
     run = replace(check.program.run, gpu=share.gpu)
     check = replace(check, program=check.program.with_run(run))
     store = check.detector_run.settings.store
-    with (
-        session.store.scratch.claim(store.place(check.blank_record())) as is_ours,
-        check.detector_run.turn(reference_keys(check.references)) as is_free,
-    ):
+    with session.store.scratch.claim(store.place(check.blank_record())) as is_ours:
         if not is_ours:
             report(lambda: "another trainbugs is doing it")
-        if not (is_ours and is_free):
             raise BusyError
         # Another trainbugs may have finished it since the first look.
-        return find(check) or do_check(check, report)
+        return find(check) or _do_in_turn(check, report)
+
+
+def _do_in_turn(check: DetectorCheck, report: Report) -> CheckRecord:
+    with check.detector_run.turn(reference_keys(check.references)) as is_free:
+        if not is_free:
+            raise BusyError
+        return do_check(check, report)
 
 
 def _describe_end(record: CheckRecord) -> str:

@@ -86,7 +86,7 @@ class CheckStore:
         return records
 
     def place(self, record: CheckRecord) -> str:
-        """Where a record lies in the folder: no two checks have the same place."""
+        """Where a record lies in the folder; it takes the place of an older one there."""
         return str(self._path(record).relative_to(self.root))
 
     def artefacts(self, record: CheckRecord) -> Path:

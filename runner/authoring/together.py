@@ -6,7 +6,6 @@ from pathlib import Path
 from runner.authoring.current import environment_at
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
-from runner.environments.spec import Environment
 from runner.files.schema_errors import near
 from runner.results.record import RunRecord
 
@@ -64,7 +63,6 @@ def check_affected(bug: Bug, case: Case, records: Iterable[RunRecord], root: Pat
         )
         return
     declared = set(bug.affected.versions)
-    yield from _check_versions(bug, environment_at(root, case.program.variants["buggy"].place))
     places = {record.runtime.environment for record in records if record.variant == "buggy"}
     for place in sorted(places):
         environment = environment_at(root, case.program.variants["buggy"].place)
@@ -78,10 +76,14 @@ def check_affected(bug: Bug, case: Case, records: Iterable[RunRecord], root: Pat
             )
 
 
-def _check_versions(bug: Bug, environment: Environment | None) -> Iterator[str]:
-    """The package at fault is in the environment, and no release both has the fault and the fix."""
-    assert bug.affected
+def check_versions(bug: Bug, root: Path) -> Iterator[str]:
+    """The package of `affected` is in the environment, and no release both has the fault and the
+    fix.
+    """
+    if bug.affected is None:
+        return
     package, affected = bug.affected.package, set(bug.affected.versions)
+    environment = environment_at(root, str(bug.brought or bug.environment))
     if environment and package not in environment.pins:
         suggestion = near(package, environment.pins)
         yield f"config.json: affected.package is {package!r}, not in {environment.name}{suggestion}"

@@ -14,7 +14,12 @@ from runner.authoring.scripts import check_reads_device, check_scripts, check_te
 from runner.authoring.studies import check_studies
 from runner.authoring.surplus import check_surplus
 from runner.authoring.tables import check_tables
-from runner.authoring.together import check_affected, check_revisions, check_whole_map
+from runner.authoring.together import (
+    check_affected,
+    check_revisions,
+    check_versions,
+    check_whole_map,
+)
 from runner.authoring.truth import check_site, check_trigger
 from runner.authoring.upstream import check_upstream
 from runner.bugs.bug import Bug
@@ -70,6 +75,7 @@ def problems(directory: Path, root: Path) -> list[str]:
     root_checks = (
         check_site,
         _check_environments,
+        check_versions,
         _check_expected,
         check_surplus,
         check_upstream,

@@ -86,7 +86,7 @@ class Catalog:
             return load_bug(self.root / "bugs" / name)
         if name and _holds_config(Path(name)):
             return load_bug(Path(name))
-        raise self._unknown(name, name)
+        raise self._unknown(name)
 
     def outside(self, bug: Bug) -> Path | None:
         """The bug's directory where the catalogue does not hold it; None where it does."""
@@ -153,9 +153,15 @@ class Catalog:
             )
         return [Target(bug, case, tuple(parts[1:]) or VARIANTS)]
 
-    def _unknown(self, name: str, first: str) -> UsageError:
-        """There is no bug of that name, of which `first` is the first part."""
-        is_path = name != first
+    def _unknown(self, name: str) -> UsageError:
+        """There is no bug of that name, which may have further parts, or be a path."""
+        bare = name.strip("/")
+        first = bare.partition("/")[0]
+        is_path = bare != first
+        if self._has(first):
+            return UsageError(f"{name!r} is no bug; expected a whole bug: {first}")
+        if NAME.fullmatch(first) and (self.root / "bugs" / first).is_dir():
+            return UsageError(f"{self.root / 'bugs' / first} holds no config.json: add it")
         if name.startswith((".", "/", "~")) or (is_path and Path(first).is_dir()):
             return UsageError(
                 f"{name}: no such folder, or none with a config.json; expected a bug directory"
@@ -165,11 +171,6 @@ class Catalog:
                 f"there is no bug {first!r}, and {name!r} is no bug directory; "
                 "`trainbugs list` shows all bugs"
             )
-        bug_name = name.partition("/")[0]
-        if self._has(bug_name):
-            return UsageError(f"{name!r} is no bug; expected a whole bug, such as {bug_name}")
-        if NAME.fullmatch(first) and (self.root / "bugs" / first).is_dir():
-            return UsageError(f"{self.root / 'bugs' / first} holds no config.json: add it")
         return UsageError(
             f"there is no bug {first!r}{near(first, self.ids())}; `trainbugs list` shows all"
         )
@@ -190,7 +191,7 @@ class Catalog:
                 return load_bug(directory), list(folders[len(folders) - depth :])
         if Path(name).is_dir():
             raise UsageError(f"{name} is no bug directory: it holds no config.json")
-        raise self._unknown(name, first)
+        raise self._unknown(name)
 
 
 def with_upstream(target: Target) -> Target:

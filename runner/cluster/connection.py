@@ -13,6 +13,8 @@ from runner.errors import ClusterError, UsageError
 from runner.files.untrusted import UnsafeError, brief, read_json
 
 CONNECT_S = 10.0
+# What each kind of executor imports.
+MODULES = {"dask": "distributed", "slurm": "dask_jobqueue"}
 # Size of a scheduler file, which has an entry for each worker.
 MAX_FILE_BYTES = 1_000_000
 
@@ -31,9 +33,9 @@ def require(kind: str) -> None:
         raise UsageError(f"executor {kind}: {missing}; pip install 'trainbugs[{kind}]'") from error
     except (ValueError, OSError) as error:
         # Dask reads the user's files of configuration as soon as it is imported.
-        raise UsageError(
-            f"executor {kind}: {first_line(error).partition(', original')[0]}; mend that file"
-        ) from error
+        what, _, original = first_line(error).partition(", original")
+        cure = "mend that file" if original else f"`python -c 'import {MODULES[kind]}'` says more"
+        raise UsageError(f"executor {kind}: {what}; {cure}") from error
 
 
 def address(text: str) -> str:

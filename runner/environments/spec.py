@@ -114,7 +114,13 @@ class Built:
 
     @property
     def remedy(self) -> str:
-        """What to do about a broken one, in words."""
+        """What to do about a broken one, in words.
+
+        The folder of a detector may be a copy that is gone when somebody reads this.
+        """
+        environment = self.environment
+        if not environment.brought and environment.directory.name != environment.name:
+            return f"remove {self.directory}, and it is built anew"
         backend = f" --torch-backend {self.backend}" if self.backend else ""
         return (
             f"`trainbugs env build {self.environment.shell_name}{backend} --force` builds it anew"

@@ -58,7 +58,7 @@ def read_scripts(bug: Bug, variant: Variant, inject: bool = False) -> dict[str, 
     them, and what runs it; with `inject` also the program that puts the fault back. Raises
     CatalogError for a file that is not safe to read.
     """
-    # A missing script is left out: its runs crash, with a message that says so.
+    # A missing script is left out: whoever plans its runs says so.
     imported = {variant.script, *bug.shared}
     files = [path for path in bug.scripts if path in imported]
     if inject and bug.fault:

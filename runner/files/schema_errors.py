@@ -103,7 +103,9 @@ def _describe(place: MisfitPlace, allowed: list[dict[str, Any]]) -> str:
         choice = "one of " if len(words) > 1 else ""
         return f"is {brief(part)}, expected {choice}{', '.join(words)}"
     if text.startswith(("Expected", "Invalid")):
-        return f"is {brief(part)}, {lowered}"
+        # What is there is shown; its kind need not be named.
+        expected = lowered if " length " in lowered else lowered.partition(", got ")[0]
+        return f"is {brief(part)}, {expected}"
     return text
 
 
@@ -115,8 +117,12 @@ def _in_plain_words(text: str) -> str:
 
 
 def _kinds(names: str) -> str:
-    """The kinds of values that msgspec names, with bars between them."""
-    return " or ".join(KINDS.get(name, name) for name in names.split(" | "))
+    """The kinds of values that msgspec names, in words, with `or` before the last one."""
+    listed = names.split(" | ")
+    if "float" in listed:
+        listed = [name for name in listed if name != "int"]
+    *others, last = [KINDS.get(name, name) for name in listed]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _step_text(step: str | int) -> str:

@@ -146,7 +146,8 @@ def _problems_of_verdict(outcome: Outcome) -> Iterator[str]:
     if len(kinds) > 1:
         yield f" was run on {' and '.join(sorted(kinds))}, expected one of them: {STAYS}"
     elif not (is_alone or outcome.verdict.outcome == REPRODUCED):
-        yield f" is {outcome.verdict.outcome}, expected {REPRODUCED}: {STAYS}"
+        found = outcome.verdict.outcome or outcome.verdict.reason
+        yield f": {found}; expected {REPRODUCED}: {STAYS}"
     # A machine with a GPU often has a PyTorch of its own, without the fault; the records say so.
     is_as_reported = not outcome.injected and all(_is_pinned(record) for record in records)
     if CUDA not in kinds and not is_as_reported:

@@ -232,14 +232,14 @@ class Session:
             if not variant.script.is_file():
                 raise UsageError(
                     f"{where}: there is no {variant.script.name} in {target.bug.directory}; "
-                    "add it, or name another script in config.json"
+                    "add it, or name another script"
                 )
-            if self.options.environment or self.options.python or variant.brought:
+            if self.options.environment or self.options.python:
                 continue
             try:
-                spec.load(self.catalog.root, variant.environment)
+                spec.load(self.catalog.root, variant.place)
             except UsageError as error:
-                raise UsageError(f"{where}, in config.json: {error}") from error
+                raise UsageError(f"{where}: {error}") from error
 
     def runtime_of(self, variant: Variant) -> Runtime:
         """Where a variant runs; raises UsageError where GPUs are named and it sees none."""

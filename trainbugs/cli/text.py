@@ -8,6 +8,7 @@ from runner.bugs.bug import Bug
 from runner.bugs.case import Case
 from runner.bugs.labels import Provenance
 from runner.bugs.program import UPSTREAM
+from runner.errors import ResultsError
 from runner.progress.streams import message
 from runner.results.expected import recorded_devices
 from runner.studies import horizon
@@ -104,9 +105,13 @@ def _case(bug: Bug, case: Case) -> list[str]:
 
 def _horizon(bug: Bug, case: Case) -> list[str]:
     """What runs of twice the length say of the harm; nothing where there need be none."""
-    if case.harm is None or case.harm.length is None or case.benign:
+    if case.harm is None or case not in horizon.horizon_cases(bug):
         return []
-    if case.name not in {row.case for row in horizon.read(bug)}:
+    try:
+        tried = {row.case for row in horizon.read(bug)}
+    except ResultsError as error:
+        return [str(error)]
+    if case.name not in tried:
         return [f"nobody has tried twice the length yet: `trainbugs horizon {case.id}`"]
     if case.harm.late:
         return ["the harm only delays: in training of twice the length it is gone with some seed"]

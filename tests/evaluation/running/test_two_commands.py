@@ -24,12 +24,12 @@ def test_what_another_command_is_checking_is_left_to_it(toy, make, monkeypatch, 
     monkeypatch.setattr(execute, "do_check", slowly)
     with ThreadPoolExecutor(2) as pool:
         both = [pool.submit(evaluate, toy, directory, results=tmp_path / "shared") for _ in "ab"]
-        first, second = (result.result() for result in both)
-    assert sorted(done) == sorted(set(done))
+        first, second = [result.result() for result in both]
+    assert len(done) == len(set(done)) == len(first.checks) == len(second.checks)
     assert score(first).paired.tolist() == score(second).paired.tolist() == [1]
 
 
-def test_with_force_each_command_checks_for_itself(toy, make, monkeypatch, tmp_path):
+def test_force_checks_again_what_has_an_answer(toy, make, monkeypatch, tmp_path):
     directory = make("never")
     evaluate(toy, directory, results=tmp_path / "shared")
     done, do_check = [], execute.do_check

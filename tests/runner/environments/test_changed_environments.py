@@ -175,7 +175,7 @@ def test_a_detector_with_a_changed_environment_is_not_started(toy, toy_environme
     (python.parent / "evil").touch()
     with pytest.raises(
         EnvironmentBuildError,
-        match="bin/evil was added; `trainbugs env build .*detectors/lint --force` builds it anew",
+        match="bin/evil was added; remove .*detector-lint-.*built anew",
     ):
         adapter.set_up(lint, (), None, QUIET, directory)
 

@@ -343,8 +343,11 @@ def test_expected_records_come_from_reproduced_pinned_runs_only(toy):
     with pytest.raises(UsageError, match="files that are not committed"):
         promote_runs([replace(outcome, records=dirty)])
     failed = replace(outcome, verdict=replace(outcome.verdict, outcome="NOT REPRODUCED"))
-    with pytest.raises(UsageError, match="is NOT REPRODUCED, expected"):
+    with pytest.raises(UsageError, match="only: NOT REPRODUCED; expected"):
         promote_runs([as_pinned(failed)])
+    alone = toy.run("Toy-1/only/buggy")
+    with pytest.raises(UsageError, match="only: no verdict: .*; expected REPRODUCED"):
+        promote_runs([as_pinned(alone)])
     assert not toy.bug.expected.exists()
     written = promote_runs([as_pinned(outcome)])
     assert [path.name for path in written][:2] == ["buggy-seed0.json", "fixed-seed0.json"]
@@ -369,7 +372,7 @@ def test_of_several_bugs_each_is_kept_or_refused_by_itself(toy):
     assert len(written) == 4
     assert all(path.is_relative_to(toy.bug.expected) for path in written)
     (refusal,) = refusals
-    assert "is NOT REPRODUCED, expected REPRODUCED" in refusal
+    assert "only: NOT REPRODUCED; expected REPRODUCED" in refusal
     assert not other.expected.exists()
 
 

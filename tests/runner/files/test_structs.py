@@ -39,7 +39,7 @@ def test_what_fits_is_read():
     "value, message",
     [
         (inner(metric=""), "cases.other[0].metric: is '', expected a text of length >= 1"),
-        (inner(metric=[1]), "cases.other[0].metric: is [1], expected a text, got a list"),
+        (inner(metric=[1]), "cases.other[0].metric: is [1], expected a text"),
         (
             inner(metrik="x"),
             "cases.other[0]: there is no key 'metrik' (did you mean metric?); expected some of "
@@ -54,9 +54,9 @@ def test_what_fits_is_read():
         ),
         ({"cases": {"fine": [], "toolongtoolong": []}}, "a key is 'toolongtoolong'"),
         ({"cases": {}, "count": 0}, "count: is 0, expected a whole number >= 1"),
-        ({"cases": {}, "count": 1.5}, "count: is 1.5, expected a whole number, got a number"),
+        ({"cases": {}, "count": 1.5}, "count: is 1.5, expected a whole number"),
         ({"count": 1}, "the key 'cases' is missing"),
-        ([], "is [], expected an object, got a list"),
+        ([], "is [], expected an object"),
         ({"cases": {}, "x` - at `$.foo": 1}, "there is no key 'x` - at `$.foo'"),
         ({"cases": {}, "x` - at `$.cases[...]": 1}, "there is no key"),
         (

@@ -70,7 +70,7 @@ def test_those_of_a_gpu_may_be_of_any_interpreter_but_not_of_two_kinds(toy, outc
         promote_runs(
             [replace(outcome, records=(*outcome.records[:1], *on_gpu(outcome).records[1:]))]
         )
-    with pytest.raises(UsageError, match="is NOT REPRODUCED, expected REPRODUCED"):
+    with pytest.raises(UsageError, match="only: NOT REPRODUCED; expected REPRODUCED"):
         promote_runs(
             [on_gpu(replace(outcome, verdict=replace(outcome.verdict, outcome="NOT REPRODUCED")))]
         )

@@ -17,7 +17,5 @@ def test_an_unknown_environment_of_a_bug_is_said_with_its_place(toy):
     text = config.read_text()
     config.write_text(text.replace('"toy"', '"nowhere"'))
     assert config.read_text() != text
-    with pytest.raises(
-        UsageError, match=r"^Toy-1/only/buggy, in config.json: there is no environment 'nowhere'"
-    ):
+    with pytest.raises(UsageError, match=r"^Toy-1/only/buggy: there is no environment 'nowhere'"):
         toy.run(python=None)

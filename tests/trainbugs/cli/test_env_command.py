@@ -50,3 +50,4 @@ def test_a_detector_that_brings_none_is_told(cli, detector):
     line = "trainbugs: mine brings no environment: it needs no package\n"
     for name in ("detector-mine", detector):
         assert cli("env", "build", name)[::2] == (2, line)
+    assert "no detector 'mime' (did you mean mine?)" in cli("env", "build", "detector-mime")[2]

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from runner.bugs.bug import ENVIRONMENT
 from runner.bugs.program import VARIANTS
 from runner.errors import UsageError
 from trainbugs import api
@@ -16,9 +15,12 @@ from trainbugs.cli.tables import environment_table
 from trainbugs.cli.terminal import show_table, show_text
 
 if TYPE_CHECKING:
+    from runner.bugs.bug import Bug
     from runner.bugs.catalog import Catalog
     from runner.environments.spec import Built, Environment
 
+# How the names of environments of detectors begin.
+DETECTOR = "detector-"
 HELP = Help(
     "list, build, check or remove the environments of the bugs",
     [
@@ -46,10 +48,8 @@ class EnvOptions:
     quiet: bool
     trust_environments: bool = False
 
-    def check(self, environments: int) -> None:
-        """Raise UsageError for options that the action does not have;
-        so many environments are chosen.
-        """
+    def check(self) -> None:
+        """Raise UsageError for options that the action does not have."""
         if self.action != "build" and (self.all or self.torch_backend or self.force):
             raise UsageError(
                 f"--all, --torch-backend and --force are for env build, not for env {self.action}"
@@ -58,7 +58,10 @@ class EnvOptions:
             raise UsageError("--all builds what `run --all` needs: leave out the names, or --all")
         if self.action not in ("list", "check") and self.json:
             raise UsageError(f"--json is for env list and env check, not for env {self.action}")
-        is_named = self.names or self.all
+
+    def check_names(self, environments: int) -> None:
+        """Raise UsageError where the action needs names; so many environments are chosen."""
+        is_named = bool(self.names) or self.all
         if not is_named and self.action in ("build", "remove") and environments > 1:
             raise UsageError(
                 f"env {self.action} needs the names of environments; `trainbugs env list` shows all"
@@ -106,10 +109,11 @@ def add_arguments(subparsers: Subparsers) -> None:
 
 def manage_environments(options: EnvOptions) -> ExitStatus:
     """List, build, check or remove the named environments."""
+    options.check()
     catalog = api.load()
     names = _needed(catalog) if options.all else options.names
     environments = _select(catalog, names)
-    options.check(len(environments))
+    options.check_names(len(environments))
     return ACTIONS[options.action](environments, options)
 
 
@@ -140,16 +144,15 @@ def _of_detector(catalog: "Catalog", name: str) -> "Environment | None":
     """The environment of a detector, which is named as messages call it, or by its folder; None
     where the name is another thing's.
 
-    Raises UsageError where the detector brings none.
+    Raises UsageError where there is no such detector, or it brings none.
     """
     from evaluation.catalog import detectors
     from evaluation.running.adapter import environment_of
 
-    in_catalogue = name.removeprefix("detector-")
-    if name != in_catalogue and in_catalogue in detectors.names(catalog.root):
-        detector = detectors.load(catalog.root, in_catalogue)
-    elif (Path(name) / "detector.json").is_file():
+    if (Path(name) / "detector.json").is_file():
         detector = detectors.read(Path(name))
+    elif name.startswith(DETECTOR):
+        detector = detectors.load(catalog.root, name.removeprefix(DETECTOR))
     else:
         return None
     environment = environment_of(detector)
@@ -159,21 +162,27 @@ def _of_detector(catalog: "Catalog", name: str) -> "Environment | None":
 
 
 def _brought(catalog: "Catalog", name: str) -> "Environment":
-    """The environment that a detector or a bug brings; raises UsageError where there is no such
-    detector or bug, or it brings none.
+    """The environment that a bug or a detector brings; raises UsageError where there is no such
+    bug or detector, or it brings none.
     """
-    detector_environment = _of_detector(catalog, name)
-    if detector_environment is not None:
-        return detector_environment
     from runner.bugs.catalog import load_bug
     from runner.environments import spec
 
-    if Path(name).name == ENVIRONMENT and "/" in name:
-        return spec.load(catalog.root, name)
-    if name not in catalog and not (Path(name) / "config.json").is_file():
-        # The error names all environments.
-        return spec.load(catalog.root, name)
-    bug = catalog.bug(name) if name in catalog else load_bug(Path(name))
+    if name in catalog:
+        return _of_bug(catalog.bug(name), name)
+    if (Path(name) / "config.json").is_file():
+        return _of_bug(load_bug(Path(name)), name)
+    detector_environment = _of_detector(catalog, name)
+    if detector_environment is not None:
+        return detector_environment
+    # Also the folder of a bug's environment; else the error says what is near.
+    return spec.load(catalog.root, name)
+
+
+def _of_bug(bug: "Bug", name: str) -> "Environment":
+    """The environment that a bug brings; raises UsageError where it brings none."""
+    from runner.environments import spec
+
     if bug.brought is None:
         raise UsageError(
             f"{name} brings no environment, it runs in {bug.environment}; name that one"
