@@ -39,8 +39,8 @@ def check_upstream(bug: Bug, root: Path) -> Iterator[str]:
 
 
 def _mended(bug: Bug, root: Path) -> Environment | None:
-    """The first environment of a release that config.json names as one with the fix, rather one
-    that is called by the package; None where there is none.
+    """An environment of the first release that config.json names as one with the fix, and that has
+    an environment; of several rather one that is called by the package. None where there is none.
     """
     if bug.fixed is None:
         return None
