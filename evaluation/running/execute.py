@@ -29,8 +29,8 @@ def execute_checks(
 ) -> RecordByCheck:
     """The records of all checks, which are saved; `finished` ones are not done again.
 
-    What another command is doing on this machine, in the same results folder, is waited for, and
-    `find` gets its record. Checks that workers do are not shared in this way.
+    What another command is doing in the same results folder is waited for, and `find` gets its
+    record. Checks that workers of a cluster do are not shared in this way.
     """
     jobs = [_job(check) for check in checks if check not in finished]
     records = dict(finished)
