@@ -436,7 +436,10 @@ def test_checkout(cli, toy_environment):
         ),
         (["run", "Toy-1", "--environment", "x"], "no environment 'x'; expected one of"),
         (["run", "Toy-1", "--environment", "x", *OWN_PYTHON], "exclude each other"),
-        (["env", "remove", "toy", "--torch-backend", "cpu"], "no environment 'toy'"),
+        (
+            ["env", "remove", "toy", "--torch-backend", "cpu"],
+            "are for env build, not for env remove",
+        ),
         (["run", "Toy-1"], "no environment 'toy'; expected one of (none)"),
         (["run", "Toy-1", "--device", "cuda", *OWN_PYTHON], "has no torch; try --device cpu"),
         (["figures", "--format", "gif"], "invalid choice: 'gif'"),
@@ -447,7 +450,7 @@ def test_checkout(cli, toy_environment):
         (["env", "build", "torch-0"], "no environment 'torch-0'"),
         (["frobnicate"], "invalid choice: 'frobnicate'"),
         (["results", "--csv", "-", "--json"], "--json: not allowed with argument --csv"),
-        (["env", "remove", "toy", "--json"], "no environment 'toy'"),
+        (["env", "remove", "toy", "--json"], "--json is for env list and env check"),
         (["completion", "fish"], "invalid choice: 'fish'"),
     ],
 )
