@@ -96,6 +96,18 @@ def test_affected_and_fixed_are_releases_of_what_is_installed():
     ]
 
 
+def test_validate_says_once_what_is_not_installed(toy, toy_environment):
+    """Before there is a record, and not once for each case."""
+    case = toy_config()["cases"]["only"]
+    toy.configure(
+        affected={"package": "toypackag", "versions": ["1.0"]}, cases={"only": case, "other": case}
+    )
+    found = [line for line in problems(toy.directory, toy.root) if "affected.package" in line]
+    assert found == [
+        "config.json: affected.package is 'toypackag', not in toy (did you mean toypackage?)"
+    ]
+
+
 def test_a_case_that_nobody_ran_says_so_and_has_no_records(whole):
     cases = toy_config()["cases"]
     cases["only"]["never_run"] = True
