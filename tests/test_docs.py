@@ -282,9 +282,19 @@ def test_pages_say_how_many_controls_there_are():
     assert f"{count} *controls*: correct programs" in README
     assert f"{count} controls: correct programs" in text("docs/detectors.md")
     usual = count - written_for_sanitizers
-    assert f"those of the {usual} basic controls whose" in text("docs/evaluate.md")
+    assert f"There are {usual} basic controls. `same` takes" in text("docs/evaluate.md")
     assert f"every fixed twin, {count} controls" in text("docs/comparison.md")
     assert f"and {written_for_sanitizers} controls that look like" in text("CHANGELOG.md")
+
+
+def test_a_page_says_how_many_environments_all_bugs_need():
+    places = {
+        variant.place
+        for name in CATALOG.active()
+        for case in CATALOG.bug(name).cases.values()
+        for variant in (case.program.variants["buggy"], case.program.variants["fixed"])
+    }
+    assert f"`--all` builds {len(places)} environments" in text("docs/machines.md")
 
 
 def test_the_time_for_the_whole_catalogue_is_that_of_the_committed_records():

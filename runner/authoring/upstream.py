@@ -39,8 +39,10 @@ def check_upstream(bug: Bug, root: Path) -> Iterator[str]:
 
 
 def _mended(bug: Bug, root: Path) -> Environment | None:
-    """An environment of the first release that config.json names as one with the fix, and that has
-    an environment; of several rather one that is called by the package. None where there is none.
+    """An environment with the real fix: the first release in `fixed` that has one here.
+
+    If several environments have that release, an environment of the package itself comes first.
+    None where no environment has the fix.
     """
     if bug.fixed is None:
         return None
