@@ -25,6 +25,12 @@ class EnvironmentBuildError(TrainbugsError):
     """An environment could not be built, or what was built is broken."""
 
 
+class UnbuiltError(EnvironmentBuildError):
+    """One environment could not be built: its packages, its lock or its size are the reason, so
+    that others may be fine.
+    """
+
+
 class ResultsError(TrainbugsError):
     """A results folder cannot be read or written."""
 

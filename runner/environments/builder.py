@@ -23,7 +23,7 @@ from runner.environments.install import Installation, InstalledFiles
 from runner.environments.interpreter import probe
 from runner.environments.spec import DESCRIPTION, Built, Environment, interpreter_stamp
 from runner.environments.supported import unsupported
-from runner.errors import EnvironmentBuildError
+from runner.errors import EnvironmentBuildError, UnbuiltError
 from runner.progress.lines import Progress, on_stderr
 
 # Disk space of a build without CUDA libraries.
@@ -49,7 +49,7 @@ def build(
     trust: bool = False,
 ) -> Built:
     """The environment on disk, built if it is missing, or with `force`; raises
-    EnvironmentBuildError.
+    EnvironmentBuildError, UnbuiltError where the reason lies in this environment.
 
     Also raises it where somebody else may change it, or the cache, unless `trust` allows that.
 
@@ -129,7 +129,7 @@ def _build(
     need = min(environment.disk_gb, CPU_GB) if backend == "cpu" else environment.disk_gb
     free = shutil.disk_usage(target.parent).free / 1e9
     if free < need:
-        raise EnvironmentBuildError(
+        raise UnbuiltError(
             f"environment {environment.name} needs {need:.1f} GB of disk, {target.parent} has "
             f"{free:.1f} GB free; make room, or name a folder elsewhere in TRAINBUGS_CACHE"
         )
@@ -156,15 +156,15 @@ def _build(
 
 
 def _verify(installation: Installation, installed: InstalledFiles) -> Built:
-    """Describe and list what was installed; raises EnvironmentBuildError where it is not what the
-    lock says.
+    """Describe and list what was installed; raises UnbuiltError where it is not what the lock
+    says.
     """
     environment, venv, backend = installation.environment, installation.venv, installation.backend
     python = venv / "bin" / "python"
     interpreter = probe(python, [venv, python.resolve().parents[1]])
     wrong = differences(environment, interpreter)
     if wrong:
-        raise EnvironmentBuildError(
+        raise UnbuiltError(
             f"environment {environment.name} is not what its lock says: {'; '.join(wrong)}"
         )
     stamp = interpreter_stamp(python)

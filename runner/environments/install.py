@@ -15,7 +15,7 @@ from runner.environments import bytecode, wheels
 from runner.environments.manifest import file_hashes
 from runner.environments.spec import Environment, cache_root
 from runner.environments.wheels import Wrong
-from runner.errors import EnvironmentBuildError
+from runner.errors import EnvironmentBuildError, UnbuiltError
 from runner.progress.lines import Progress
 from runner.sandbox import env, process
 
@@ -53,7 +53,9 @@ class Installation:
     progress: Progress
 
     def do(self) -> InstalledFiles:
-        """Make the venv, install, check and compile; raises EnvironmentBuildError."""
+        """Make the venv, install, check and compile; raises UnbuiltError, and EnvironmentBuildError
+        where this machine has no uv.
+        """
         self._uv(
             ["venv", "--relocatable", "--python", _base_python(self.environment), str(self.venv)]
         )
@@ -77,11 +79,9 @@ class Installation:
         return self.venv / "bin" / "python"
 
     def _refuse_other(self, interpreter: Path) -> None:
-        """Raise EnvironmentBuildError where a package has put something into the place of the
-        interpreter.
-        """
+        """Raise UnbuiltError where a package has put something into the interpreter's place."""
         if self._interpreter.resolve() != interpreter:
-            raise EnvironmentBuildError(
+            raise UnbuiltError(
                 f"environment {self.environment.name}: a package of its lock puts a file into the "
                 f"place of the interpreter, bin/{self._interpreter.name}; expected none that does: "
                 "leave that package out"
@@ -187,7 +187,7 @@ class Installation:
             reason = "took too long"
             if not done.timed_out:
                 reason = _reason(self._log.read_text(encoding="utf-8", errors="replace"))
-            raise EnvironmentBuildError(
+            raise UnbuiltError(
                 f"environment {self.environment.name} could not be built: {reason} (log: "
                 f"{kept_log})"
             )

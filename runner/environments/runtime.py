@@ -10,7 +10,7 @@ from typing import Protocol
 
 from runner.environments import builder, check, owner, spec
 from runner.environments.interpreter import Interpreter, machine_has_accelerator, probe
-from runner.environments.spec import Built
+from runner.environments.spec import Built, Environment
 from runner.errors import EnvironmentBuildError, UsageError
 from runner.progress.lines import Progress
 
@@ -82,8 +82,8 @@ class Runtimes:
 
         For an environment that a bug brings, `name` is the path of its folder.
 
-        Raises UsageError where there is no such environment or device, EnvironmentBuildError where
-        a build fails, or somebody else may change it.
+        Raises UsageError where there is no such environment or device, UnbuiltError where a build
+        fails, EnvironmentBuildError where somebody else may change it.
         """
         key = str(self.python or name)
         if key not in self._runtimes:
@@ -159,6 +159,25 @@ class Runtimes:
             interpreter.devices[index],
             interpreter.driver,
         )
+
+
+def unbuilt(environment: Environment, why: str) -> Runtime:
+    """The runtime of an environment that could not be built: nothing can run there."""
+    place = spec.location(environment)
+    torch = environment.pins.get("torch")
+    built = Built(environment, place, None, environment.python, torch)
+    return Runtime(
+        environment.name,
+        built.python,
+        environment.python,
+        torch,
+        environment.lock_hash,
+        built,
+        "cpu",
+        None,
+        None,
+        broken=why,
+    )
 
 
 def _interpreter(path: Path) -> Path:
