@@ -52,12 +52,17 @@ def is_alarm(check: CheckRecord, rule: Rule) -> bool:
 
 
 def is_hit(check: CheckRecord, rule: Rule) -> bool:
-    """Whether it alarms on a buggy program, and not before the fault acts."""
+    """Whether it alarms on a program of a case, and not before the fault acts."""
     alarm = first_enough(check.alarms, rule) if check.status == "ok" else None
     if alarm is None:
         return False
     when = alarm.iteration if alarm.seen is None else alarm.seen
     return when is None or when >= check.trigger
+
+
+def is_early(check: CheckRecord, rule: Rule) -> bool:
+    """Whether it alarms on a program of a case, but before the fault acts."""
+    return is_alarm(check, rule) and not is_hit(check, rule)
 
 
 def sign_test(leads: Iterable[int]) -> float:
@@ -147,6 +152,9 @@ def count_case(
             is_silent = upstream.status == "ok" and not is_alarm(upstream, rule)
             numbers["unseen_upstream"] += hit and is_silent
     if fixed is not None and fixed.status == buggy.status == "ok":
+        # An alarm before the fault acts says nothing of the fault, on whichever of the two it is.
+        if is_early(buggy, rule) or is_early(fixed, rule):
+            return
         accused = is_alarm(fixed, rule)
         numbers["only_buggy"] += hit and not accused
         numbers["only_fixed"] += accused and not hit

@@ -36,7 +36,8 @@ def outcomes(
 
     `delay` counts iterations from the trigger, as the launcher stamped the alarm in the process of
     the monitor. `claimed_delay` is the same, as the detector says. Both are empty where nothing was
-    detected, and for detectors without iterations. `early` means before the trigger.
+    detected, and for detectors without iterations. `early` means before the trigger of the case, on
+    its buggy program or on the fixed one.
 
     Raises ResultsError if records of published programs and of rewritten programs are mixed: no
     rate covers both.
@@ -114,17 +115,21 @@ def _outcome(
 
 def _detection(record: CheckRecord, deciding: Alarm | None) -> dict[str, Any]:
     """When the alarm that decides came on a buggy program, and what it names;
-    empty cells for other records.
+    empty cells for other records, but that fixed programs have `early`, too.
     """
-    if deciding is None or record.kind != "buggy":
-        return {"delay": None, "claimed_delay": None, "early": False, "diagnosis": None}
+    nothing = {"delay": None, "claimed_delay": None, "early": False, "diagnosis": None}
+    if deciding is None or record.kind not in ("buggy", "fixed"):
+        return nothing
     delay = _delay(deciding.seen, record)
     claimed_delay = _delay(deciding.iteration, record)
     best_delay = claimed_delay if delay is None else delay
+    is_early = best_delay is not None and best_delay < 0
+    if record.kind == "fixed":
+        return {**nothing, "early": is_early}
     return {
         "delay": delay,
         "claimed_delay": claimed_delay,
-        "early": best_delay is not None and best_delay < 0,
+        "early": is_early,
         "diagnosis": diagnosis(deciding, record.site),
     }
 
@@ -184,13 +189,14 @@ def with_twins(table: "pd.DataFrame") -> "pd.DataFrame":
     """The buggy programs of outcomes, with the columns `hit`, `paired` and `paired_upstream`.
 
     A hit is an alarm that does not come before the trigger. A hit is paired if the detector ran on
-    the twin and was silent there. `status_upstream` is empty where there is no such program.
+    the twin and was silent there. `status_upstream` is empty where there is no such program. The
+    columns of a twin end in its kind: `early_fixed`.
     """
     buggy = table[table.kind == "buggy"]
     buggy = buggy.assign(hit=buggy.alarmed & ~buggy.early)
     names = [*ROW, *PROGRAM]
     for kind, paired in (("fixed", "paired"), ("upstream", "paired_upstream")):
-        twins = table.loc[table.kind == kind, [*names, "status", "alarmed"]]
+        twins = table.loc[table.kind == kind, [*names, "status", "alarmed", "early"]]
         buggy = buggy.merge(twins, on=names, how="left", suffixes=("", f"_{kind}"))
         ran = buggy[f"status_{kind}"] == "ok"
         accused = buggy[f"alarmed_{kind}"].fillna(True).astype(bool)

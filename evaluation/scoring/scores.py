@@ -173,13 +173,14 @@ def _evidence(harmful: Sequence[Outcome]) -> dict[str, Any]:
     the fixed one alone.
 
     A rule that knows nothing of a fault has as many of the one as of the other. Only programs count
-    that it ran on, with their twins; `evidence_p` is exact, by families.
+    that it ran on, with their twins. An alarm before the trigger is about no fault: where one of
+    the two has such an alarm, the case counts for neither. `evidence_p` is exact, by families.
     """
-    ran = []
+    pairs = []
     for answer in harmful:
-        if answer.status == "ok" and answer.status_fixed == "ok":
-            ran.append(answer)
-    pairs = [(answer.cluster, bool(answer.hit), bool(answer.alarmed_fixed)) for answer in ran]
+        ran = answer.status == "ok" and answer.status_fixed == "ok"
+        if ran and not answer.early and not answer.early_fixed:
+            pairs.append((answer.cluster, bool(answer.alarmed), bool(answer.alarmed_fixed)))
     tested = family_test(pairs)
     return {
         "only_buggy": tested.only_first,

@@ -348,6 +348,19 @@ def test_evidence_counts_the_pairs_that_are_told_apart():
     assert (row.only_buggy, row.only_fixed, row.evidence_p) == (1, 1, 1)
 
 
+@pytest.mark.parametrize("early_kind", ["buggy", "fixed"])
+def test_a_case_with_an_alarm_before_the_trigger_is_no_evidence(early_kind):
+    """A rule that alarms in iteration 1, whatever it sees, leads on neither side."""
+    early = replace(HIT, iteration=4)
+    other = {"buggy": "fixed", "fixed": "buggy"}[early_kind]
+    checks = [record("buggy", alarms=[HIT], bug="B"), record("fixed", bug="B")]
+    for bug, alarms in (("C", [HIT]), ("D", [early]), ("E", [])):
+        checks.append(record(early_kind, alarms=[early], bug=bug))
+        checks.append(record(other, alarms=alarms, bug=bug))
+    row = scores(outcomes(checks, RULES)).iloc[0]
+    assert (row.only_buggy, row.only_fixed, row.evidence_p) == (1, 0, 1)
+
+
 def test_an_alarm_that_names_neither_site_nor_neighbour_is_not_paired_at_the_site():
     far = replace(HIT, line=400, api=None)
     near_pair = [record(alarms=[HIT], bug="C"), record("fixed", bug="C")]
