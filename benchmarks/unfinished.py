@@ -12,9 +12,11 @@ of the same code are put together. A whole evaluation becomes the committed one 
 """
 
 import argparse
+import json
 import random
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,7 @@ UNFINISHED = CommittedChecks(ROOT / "detectors" / "unfinished")
 SHARES = ("detected", "paired", "paired_new", "false_fixed", "false_controls")
 HEADER = "| detector (rule) | DETECTED | PAIRED | PAIRED on NEW | ON FIXED | ON CONTROLS |"
 RULER = "|---" * 6 + "|"
+MAINTAINERS = "the maintainers of trainbugs"
 DRAWN = UNFINISHED.root / "drawn.txt"
 SEED = 46
 SAMPLE_HEADER = (
@@ -176,25 +179,49 @@ def sample_table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> st
     for row in _scored(select_bugs(kept.read(names), frozenset(drawn))):
         if row.detected_n < len(drawn):
             continue
-        found, bugs = row.paired - row.paired_known, row.paired_n - row.paired_known_n
         rows.append(
             f"| {row.detector} ({row.rule}) | {row.detected}/{row.detected_n} "
-            f"| {row.paired}/{row.paired_n} | {found}/{bugs} ({_interval(found, bugs)}) "
+            f"| {row.paired}/{row.paired_n} | {_without_known(row)} "
             f"| {row.false_fixed}/{row.false_fixed_n} "
             f"| {row.false_controls}/{row.false_controls_n} |"
         )
     return "\n".join(rows)
 
 
-def _interval(found: int, bugs: int) -> str:
-    low, high = wilson(found, bugs)
-    return "-" if low is None or high is None else f"{100 * low:.0f} to {100 * high:.0f} %"
+def _without_known(row: Any) -> str:
+    """PAIRED of the bugs that a row did not know; a dash where nobody says what it knew."""
+    low, high = wilson(row.paired_new, row.paired_new_n)
+    if low is None or high is None:
+        return "-"
+    return f"{row.paired_new}/{row.paired_new_n} ({100 * low:.0f} to {100 * high:.0f} %)"
 
 
-def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> tuple[int, int]:
-    """How many drawn bugs the rows of `sample_table` together are PAIRED on, negative controls and
-    answers about KNOWN bugs left out; and how many the careful rows, which accuse at most one fixed
-    program in twenty.
+@dataclass(frozen=True)
+class FoundOfSample:
+    """The drawn bugs that some row did not know, and which of them any row is PAIRED on: all rows,
+    the careful ones, which accuse at most one fixed program in twenty, and tools of others.
+    """
+
+    bugs: set[str] = field(default_factory=set)
+    found: set[str] = field(default_factory=set)
+    by_careful: set[str] = field(default_factory=set)
+    by_others: set[str] = field(default_factory=set)
+    by_careful_others: set[str] = field(default_factory=set)
+
+    def add(self, bug: str, careful: bool, others: bool) -> None:
+        """A row is PAIRED on a bug."""
+        self.found.add(bug)
+        if careful:
+            self.by_careful.add(bug)
+        if others:
+            self.by_others.add(bug)
+        if careful and others:
+            self.by_careful_others.add(bug)
+
+
+def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> FoundOfSample:
+    """What the rows of `sample_table` together find, negative controls and answers about KNOWN bugs
+    left out. A bug that every row knows is no bug that could escape: it counts nowhere.
     """
     drawn = sample()
     records = _counted(select_bugs(kept.read(names), frozenset(drawn)), Catalog(ROOT))
@@ -203,16 +230,23 @@ def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) ->
         for row in _scored(records)
         if row.detected_n == len(drawn) and row.detector not in detectors.NEGATIVE_CONTROLS
     }
-    found, found_by_careful = set(), set()
-    paired = with_twins(outcomes(records.checks, records.rules, submissions.load_frozen(ROOT)))
-    for answer in paired[paired.paired].itertuples():
+    ours = _of_the_maintainers()
+    found = FoundOfSample()
+    answers = with_twins(outcomes(records.checks, records.rules, submissions.load_frozen(ROOT)))
+    for answer in answers.itertuples():
         rate = rows.get((answer.detector, answer.rule))
         if rate is None or answer.known is True:
             continue
-        found.add(answer.bug)
-        if 100 * rate <= CAREFUL_PERCENT:
-            found_by_careful.add(answer.bug)
-    return len(found), len(found_by_careful)
+        found.bugs.add(answer.bug)
+        if answer.paired:
+            found.add(answer.bug, 100 * rate <= CAREFUL_PERCENT, answer.detector not in ours)
+    return found
+
+
+def _of_the_maintainers() -> set[str]:
+    """The detectors that the maintainers of this repository wrote."""
+    entries = json.loads((ROOT / "detectors" / "authors.json").read_text(encoding="utf-8"))
+    return {name for name, entry in entries.items() if entry["authors"] == [MAINTAINERS]}
 
 
 def main() -> int:
