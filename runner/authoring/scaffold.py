@@ -43,8 +43,7 @@ def new(name: str, directory: Path, root: Path, environment_name: str) -> list[P
     environments = spec.names(root)
     if environment_name not in environments:
         raise spec.unknown(environment_name, environments)
-    if directory.exists():
-        raise UsageError(f"{directory} is there already; name another ID, or another directory")
+    _refuse_taken(directory)
     sources = {"README.md": "README.md", "config.json": "config.json"}
     sources |= {f"{variant}.py": "script.py" for variant in VARIANTS}
     try:
@@ -56,3 +55,14 @@ def new(name: str, directory: Path, root: Path, environment_name: str) -> list[P
     except OSError as error:
         raise ResultsError(f"{directory}: cannot be written: {error.strerror}") from error
     return [directory / target for target in sources]
+
+
+def _refuse_taken(directory: Path) -> None:
+    """Raise UsageError where the directory is there, or one that some file systems take for it."""
+    if directory.exists():
+        raise UsageError(f"{directory} is there already; name another ID, or another directory")
+    for other in directory.parent.glob("*"):
+        if other.name.lower() == directory.name.lower():
+            raise UsageError(
+                f"{other} is there already, and its name differs in case alone; name another ID"
+            )

@@ -99,6 +99,16 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     assert "always on" not in err
 
 
+def test_a_folder_that_cannot_be_written_is_said_before_any_check(cli, make, tmp_path):
+    (tmp_path / "file").write_text("")
+    python = ("--python", sys.executable)
+    out = ("--out", tmp_path / "file" / "scores")
+    status, _, err = cli("evaluate", "--detector", make("always"), *python, *out)
+    assert status == 2
+    assert "cannot be written: Not a directory; name another folder, by --out" in err
+    assert not list(Path("results").rglob("*.json"))
+
+
 def test_the_rule_called_default_is_chosen_whatever_it_finds(cli, toy, make):
     counts = """
         def check(target, state):

@@ -188,6 +188,7 @@ def evaluate_detectors(options: EvaluateOptions) -> ExitStatus:
     from evaluation.running import campaign
     from evaluation.running.promote import homes
     from plots.detectors import draw as draw
+    from runner.files.atomic import make_folder
     from runner.progress.lines import on_stderr
     from runner.session.session import Session, connected
 
@@ -196,6 +197,7 @@ def evaluate_detectors(options: EvaluateOptions) -> ExitStatus:
     folders = homes(plan, catalog.root) if options.update_expected else {}
     if folders:
         _refuse_promotion(plan, folders, options, catalog.root)
+    make_folder(options.out)
     with connected(options.session) as cluster:
         session = Session(catalog, options.session, on_stderr(options.quiet), cluster)
         result = campaign.run(plan, session)
