@@ -1,26 +1,12 @@
 """An environment that cannot be built ends the runs that need it, and no others."""
 
-import json
 import shutil
 
 import pytest
+from support.environments import add_a_bug_without_environment
 
 from runner.environments import builder, spec
 from runner.errors import UnbuiltError
-
-
-def with_a_second_bug(toy):
-    """The toy catalogue with Toy-2, whose environment names a package that cannot be had."""
-    broken = toy.root / "environments" / "broken"
-    shutil.copytree(toy.root / "environments" / "toy", broken)
-    (broken / "requirements.txt").write_text(f"nosuchpackage==3.2.1 --hash=sha256:{'0' * 64}\n")
-    second = toy.directory.with_name("Toy-2")
-    shutil.copytree(toy.directory, second)
-    config = json.loads((second / "config.json").read_text())
-    (second / "config.json").write_text(
-        json.dumps(config | {"id": "Toy-2", "environment": "broken"})
-    )
-    return toy.session(python=None)
 
 
 def records_in(toy):
@@ -30,7 +16,8 @@ def records_in(toy):
 
 
 def test_the_others_run_where_one_environment_cannot_be_built(toy, toy_environment, capsys):
-    session = with_a_second_bug(toy)
+    add_a_bug_without_environment(toy)
+    session = toy.session(python=None)
     second, first = session.run(session.catalog.select(["Toy-2", "Toy-1"]))
     assert first.verdict.outcome == "REPRODUCED"
     assert second.verdict.outcome == "INVALID"
@@ -42,7 +29,8 @@ def test_the_others_run_where_one_environment_cannot_be_built(toy, toy_environme
 
 
 def test_it_is_built_once_and_again_by_the_next_command(toy, toy_environment, monkeypatch):
-    session = with_a_second_bug(toy)
+    add_a_bug_without_environment(toy)
+    session = toy.session(python=None)
     requested = []
     get = session.runtimes.get
 
@@ -60,7 +48,8 @@ def test_it_is_built_once_and_again_by_the_next_command(toy, toy_environment, mo
 
 
 def test_one_line_where_nothing_could_run(toy, toy_environment):
-    session = with_a_second_bug(toy)
+    add_a_bug_without_environment(toy)
+    session = toy.session(python=None)
     with pytest.raises(
         UnbuiltError, match="environment broken could not be built: .*nosuchpackage"
     ):
@@ -69,7 +58,8 @@ def test_one_line_where_nothing_could_run(toy, toy_environment):
 
 
 def test_good_records_stay_where_the_environment_has_gone(toy, toy_environment, monkeypatch):
-    session = with_a_second_bug(toy)
+    add_a_bug_without_environment(toy)
+    session = toy.session(python=None)
     lock = toy.root / "environments" / "broken" / "requirements.txt"
     shutil.copy(toy_environment / "requirements.txt", lock)
     targets = session.catalog.select(["Toy-2", "Toy-1"])
