@@ -12,7 +12,6 @@ of the same code are put together. A whole evaluation becomes the committed one 
 """
 
 import argparse
-import json
 import random
 import sys
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from evaluation.catalog import detectors, submissions
+from evaluation.catalog import authors, detectors, submissions
 from evaluation.catalog.declared import declared_programs
 from evaluation.keys import detector_digest
 from evaluation.model import Detector
@@ -48,7 +47,6 @@ UNFINISHED = CommittedChecks(ROOT / "detectors" / "unfinished")
 SHARES = ("detected", "paired", "paired_new", "false_fixed", "false_controls")
 HEADER = "| detector (rule) | DETECTED | PAIRED | PAIRED on NEW | ON FIXED | ON CONTROLS |"
 RULER = "|---" * 6 + "|"
-MAINTAINERS = "the maintainers of trainbugs"
 DRAWN = UNFINISHED.root / "drawn.txt"
 SEED = 46
 SAMPLE_HEADER = (
@@ -230,7 +228,7 @@ def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) ->
         for row in _scored(records)
         if row.detected_n == len(drawn) and row.detector not in detectors.NEGATIVE_CONTROLS
     }
-    ours = _of_the_maintainers()
+    ours = authors.ours(ROOT)
     found = FoundOfSample()
     answers = with_twins(outcomes(records.checks, records.rules, submissions.load_frozen(ROOT)))
     for answer in answers.itertuples():
@@ -241,12 +239,6 @@ def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) ->
         if answer.paired:
             found.add(answer.bug, 100 * rate <= CAREFUL_PERCENT, answer.detector not in ours)
     return found
-
-
-def _of_the_maintainers() -> set[str]:
-    """The detectors that the maintainers of this repository wrote."""
-    entries = json.loads((ROOT / "detectors" / "authors.json").read_text(encoding="utf-8"))
-    return {name for name, entry in entries.items() if entry["authors"] == [MAINTAINERS]}
 
 
 def main() -> int:

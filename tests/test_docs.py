@@ -19,7 +19,7 @@ from support import proof
 from support.paths import ROOT
 
 import trainbugs
-from evaluation.catalog import controls, detectors
+from evaluation.catalog import authors, controls, detectors
 from evaluation.scoring import report
 from evaluation.scoring.chosen import rejected
 from evaluation.scoring.outcomes import ROW, label, with_twins
@@ -121,8 +121,6 @@ def rows(page: str) -> list[list[str]]:
 def test_the_readme_is_short():
     assert len(README.splitlines()) <= 110
 
-
-MAINTAINERS = "the maintainers of trainbugs"
 
 PROSE = [
     page
@@ -538,9 +536,7 @@ def test_the_readme_says_how_many_cases_escape():
         assert within.groupby(["bug", "case"]).ngroups == by_careful
     said = f"Any limit from 0 to 15 % gives the same {by_careful} of {cases} cases."
     assert said in " ".join(text("docs/records.md").split())
-    authors = json.loads(text("detectors/authors.json"))
-    ours = {name for name, entry in authors.items() if entry["authors"] == [MAINTAINERS]}
-    assert set(careful.detector) <= ours
+    assert set(careful.detector) <= authors.ours(ROOT)
     assert len(set(careful.detector)) == 5
     assert set(careful[careful.paired].detector) == {"sanitizer-3"}
     harms = {bug.declared.harm for bug in CATALOG if bug.id in set(buggy.bug) and bug.declared}

@@ -13,6 +13,9 @@ from evaluation.catalog.frozen import Date
 from evaluation.model import DetectorName, Text
 from runner.bugs.catalog import check, read_json
 
+# The author of detectors that were written for this repository.
+MAINTAINERS = "the maintainers of trainbugs"
+
 
 class Authorship(Struct, frozen=True, forbid_unknown_fields=True):
     """The authors of a detector, or of the tool that it runs, and the day of its version."""
@@ -24,6 +27,11 @@ class Authorship(Struct, frozen=True, forbid_unknown_fields=True):
         Date,
         Meta(description="on which the tool's version came out, or the detector was last changed"),
     ]
+
+
+def ours(root: Path) -> set[str]:
+    """The detectors that the maintainers of this repository wrote; raises CatalogError."""
+    return {name for name, entry in load(root).items() if entry.authors == (MAINTAINERS,)}
 
 
 def load(root: Path) -> Mapping[str, Authorship]:

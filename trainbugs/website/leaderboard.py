@@ -69,12 +69,13 @@ class CrossTable:
 @dataclass(frozen=True)
 class Headline:
     """How many harmful cases came after the first bugs, by whose answers rules were declared; how
-    many of them no careful detector without clean runs finds; how many all such detectors
-    find together, and how many those with clean runs.
+    many of them no careful detector without clean runs finds; the names of these detectors; how
+    many cases all detectors without clean runs find together, and how many those with clean runs.
     """
 
     cases: int
     escaped: int
+    careful: Collection[str]
     without_references: int
     with_clean_runs: int
 
@@ -140,6 +141,7 @@ def headline(evaluation: Evaluation, first: Collection[str]) -> Headline:
     return Headline(
         cases=cases,
         escaped=cases - found_by(careful),
+        careful={row.detector for row in careful},
         without_references=found_by(free),
         with_clean_runs=found_by(row for row in rows if row.board == CLEAN_RUNS),
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.catalog import development
+from evaluation.catalog import authors, development
 from evaluation.model import Detector
 from runner.bugs.bug import Bug
 from runner.bugs.catalogue_counts import counted_bugs
@@ -57,6 +57,7 @@ class Leaderboard:
         values = {
             "boards": leaderboard.boards(self.evaluation),
             "headline": leaderboard.headline(self.evaluation, first),
+            "ours": authors.ours(self.root),
             "first": len(first),
             "evaluation": self.evaluation,
             "bugs": len(counted_bugs(self.bugs)),

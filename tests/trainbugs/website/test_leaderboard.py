@@ -59,7 +59,10 @@ def test_the_headline_is_the_one_of_the_readme(answers):
 
 def test_the_page_says_the_headline(real, answers):
     numbers = leaderboard.headline(answers, first_bugs())
-    assert f"<strong>{numbers.escaped} escape</strong>" in real.pages["leaderboard.html"]
+    page = real.pages["leaderboard.html"]
+    assert f"<strong>{numbers.escaped} escape</strong>" in page
+    assert set(numbers.careful) <= authors.ours(ROOT)
+    assert f"We wrote all {len(numbers.careful)} of them." in page
 
 
 def test_each_detector_has_a_page_that_names_version_day_and_authors(real):
