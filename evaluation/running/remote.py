@@ -22,7 +22,7 @@ from evaluation.running.program import ShownProgram
 from evaluation.running.recording import MAX_KEPT_BYTES, do_check
 from evaluation.store.results import CheckStore
 from runner.cluster import worker
-from runner.cluster.calls import UnfitError, stop_if_abandoned
+from runner.cluster.calls import stop_if_abandoned
 from runner.cluster.worker import Where
 from runner.errors import ClusterError
 from runner.execution.scheduler import Job
@@ -77,8 +77,7 @@ class Remote:
         from runner.cluster.backend import ClusterPool
 
         def call(check: DetectorCheck) -> Future[CheckDelivery]:
-            needs = check.program.run.runtime.environment
-            return self.cluster.submit(perform, self.where, _order(check), needs=needs)
+            return self.cluster.submit(perform, self.where, _order(check))
 
         for check, delivery in ClusterPool(self.cluster, self.progress).do(jobs, call):
             yield check, _keep(check, delivery)
@@ -124,7 +123,7 @@ def _keep(check: DetectorCheck, delivery: CheckDelivery) -> CheckRecord:
 
 
 def perform(where: Where, order: CheckOrder) -> CheckDelivery:
-    """Do a check on this worker. Raises UnfitError where its programs cannot be run here."""
+    """Do a check on this worker. Raises ClusterError where its programs cannot be run here."""
     with working_folder() as root:
         folder = root / "own" / order.name
         for name, content in order.files.items():
@@ -148,10 +147,10 @@ def perform(where: Where, order: CheckOrder) -> CheckDelivery:
 
 
 def _on_worker(where: Where, program: ShownProgram) -> ShownProgram:
-    """The program with a run as it can be done on this worker; raises UnfitError."""
+    """The program with a run as it can be done on this worker."""
     run = worker.localise(where, program.run)
     if run.runtime.broken:
-        raise UnfitError(error=ClusterError(f"{program.run.name}: {run.runtime.broken}"))
+        raise ClusterError(f"{program.run.name}: {run.runtime.broken}")
     return program.with_run(run)
 
 

@@ -47,7 +47,7 @@ class ClusterRuntimes:
                 f"environment {name}: asking a worker, which builds it if it is missing"
             )
             self._runtimes[name] = self._waited_for(
-                self.cluster.submit(worker.find_runtime, self.where, name, needs=name)
+                self.cluster.submit(worker.find_runtime, self.where, name)
             )
         return self._runtimes[name]
 
@@ -139,9 +139,7 @@ class ClusterQueue(RunQueue):
 
     def _do(self, jobs: Jobs) -> DoneTogether:
         def call(runs: Sequence[Run]) -> "Future[Delivery]":
-            run = runs[0]
-            needs = run.runtime.environment
-            return _or_lost(self.cluster.submit(worker.perform, self.where, run, needs=needs), run)
+            return _or_lost(self.cluster.submit(worker.perform, self.where, runs[0]), runs[0])
 
         with closing(ClusterPool(self.cluster, self.progress).do(jobs, call)) as done:
             for runs, delivery in done:

@@ -27,26 +27,6 @@ class Abandoned(Exception):  # noqa: N818 - nothing is wrong
     """
 
 
-class UnfitError(Exception):
-    """This worker lacks what a call needs; another one may have it.
-
-    `answer` or `error` is the outcome of the call where no other worker is left. `worker` is the
-    address of this one.
-    """
-
-    def __init__(self, answer: Any = None, error: Exception | None = None) -> None:
-        super().__init__(answer, error)
-        self.answer = answer
-        self.error = error
-        self.worker = _current.worker.address if _current.worker is not None else ""
-
-    def outcome(self) -> Any:
-        """What the call returned or raised."""
-        if self.error is not None:
-            raise self.error
-        return self.answer
-
-
 class _Current(threading.local):
     """The worker that runs this thread and the key of its task; None outside of a call."""
 

@@ -48,9 +48,6 @@ class Cluster:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._changed = asyncio.Condition()
         self._threads = 0
-        self._addresses: set[str] = set()
-        # The addresses of workers that lacked something, by what they lacked.
-        self._lacking: dict[str, set[str]] = {}
         self._running = 0
         self._gone = False
         self._had_workers = False
@@ -74,19 +71,15 @@ class Cluster:
         """How many calls can be executed at the same time, as of a second ago."""
         return self._threads
 
-    def submit(
-        self, function: Callable[..., Result], *args: Any, needs: str = ""
-    ) -> "Future[Result]":
+    def submit(self, function: Callable[..., Result], *args: Any) -> "Future[Result]":
         """Call a module-level function on some worker; if that worker is lost, on another one.
 
-        `needs` names what the call needs of a worker, an environment, say: a worker on which the
-        function raised UnfitError is not asked for it again, as long as there are others. The
-        future raises what the function raised, or WorkerLostError, or ClusterError. It can be
+        The future raises what the function raised, or WorkerLostError, or ClusterError. It can be
         cancelled at any time: `calls.stop_if_abandoned`, which a long function has to call, then
         raises.
         """
         future = asyncio.run_coroutine_threadsafe(
-            self._call(calls.pack(function, *args), needs), self._loop
+            self._call(calls.pack(function, *args)), self._loop
         )
         self._calls.add(future)
         future.add_done_callback(self._calls.discard)
@@ -121,7 +114,7 @@ class Cluster:
             with suppress(TimeoutError, OSError):
                 self._deployed.close(timeout=CLOSE_S)
 
-    async def _call(self, call: bytes, needs: str) -> Any:
+    async def _call(self, call: bytes) -> Any:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -132,7 +125,7 @@ class Cluster:
                 await self._changed.wait_for(lambda: self._running < self._threads)
                 self._running += 1
             try:
-                return await self._result(call, self._lacking.setdefault(needs, set()))
+                return await self._result(call)
             finally:
                 self._running -= 1
                 async with self._changed:
@@ -144,28 +137,19 @@ class Cluster:
         finally:
             self._tasks.discard(task)
 
-    async def _result(self, call: bytes, unfit: set[str]) -> Any:
+    async def _result(self, call: bytes) -> Any:
         while True:
-            try:
-                return calls.unpack(await self._performed(call, unfit))
-            except calls.Abandoned:
-                # The result is still needed, so the worker was about to end; another one executes
-                # the call.
-                continue
-            except calls.UnfitError as error:
-                unfit.add(error.worker)
-                if not self._addresses - unfit:
-                    return error.outcome()
+            with suppress(calls.Abandoned):
+                return calls.unpack(await self._performed(call))
+            # The result is still needed, so the worker was about to end; another one executes the
+            # call.
 
-    async def _performed(self, call: bytes, unfit: set[str]) -> bytes:
-        """The outcome of a call on a worker that is not unfit; on any, if there is no other."""
+    async def _performed(self, call: bytes) -> bytes:
         from distributed.scheduler import KilledWorker
 
         # Not `calls.perform`: a worker without this module would end when it reads the name, and so
         # would the next one.
-        fit = sorted(self._addresses - unfit) if unfit else []
-        choice = {"workers": fit, "allow_other_workers": True} if fit else {}
-        future = self._client.submit(pickle.loads, call, pure=False, **choice)
+        future = self._client.submit(pickle.loads, call, pure=False)
         try:
             outcome: bytes = await future
             return outcome
@@ -209,7 +193,6 @@ class Cluster:
             # Any exception: a scheduler that does not answer has no workers to offer.
             with suppress(Exception):
                 threads = await asyncio.wait_for(self._client.nthreads(), PATIENCE_S)
-            self._addresses = set(threads)
             await self._note(sum(threads.values()))
             if self._client.status != "running":
                 self._give_up()

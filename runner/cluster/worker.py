@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 
 from runner.bugs.catalog import default_root
-from runner.cluster.calls import UnfitError, stop_if_abandoned
+from runner.cluster.calls import stop_if_abandoned
 from runner.environments.runtime import Runtime, Runtimes
-from runner.errors import EnvironmentBuildError, TrainbugsError
+from runner.errors import TrainbugsError
 from runner.execution.execute import execute
 from runner.execution.run import Run
 from runner.files.locks import working_folder
@@ -51,37 +51,30 @@ def _runtimes(where: Where) -> Runtimes:
 
 
 def find_runtime(where: Where, name: str) -> Runtime:
-    """The runtime of that environment on this worker, built if it is missing; raises UnfitError
-    where that fails here, and TrainbugsError.
+    """The runtime of that environment on this worker, built if it is missing; raises
+    TrainbugsError.
     """
-    try:
-        return _runtimes(where).get(name)
-    except EnvironmentBuildError as error:
-        raise UnfitError(error=error) from error
+    return _runtimes(where).get(name)
 
 
 def perform(where: Where, run: Run) -> Delivery:
-    """Execute a run that was planned elsewhere; raises UnfitError where it cannot be done on this
-    worker. Then the problem is the status of the run, if no other worker can do it.
+    """Execute a run that was planned elsewhere; a problem of this worker becomes the status of the
+    run.
     """
-    local_run = localise(where, run)
     with working_folder() as folder:
         store = Store(folder)
-        record = execute(local_run, store, lambda elapsed, stdout: stop_if_abandoned())
+        record = execute(localise(where, run), store, lambda elapsed, stdout: stop_if_abandoned())
         paths = {stream: store.log_path(record, stream) for stream in ("stdout", "stderr")}
-        delivery = Delivery(
+        return Delivery(
             record, {stream: _end(path) for stream, path in paths.items() if path.exists()}
         )
-    if local_run.runtime.broken:
-        raise UnfitError(delivery)
-    return delivery
 
 
 def localise(where: Where, run: Run) -> Run:
     """The run as it can be done on this worker; `broken` of its runtime says why it cannot."""
     try:
         variant, name = run.case.program.variants[run.variant], run.runtime.environment
-        runtime = _runtimes(where).get(variant.place if variant.environment == name else name)
+        runtime = find_runtime(where, variant.place if variant.environment == name else name)
     except TrainbugsError as error:
         return _refused(run, str(error))
     if run.data is not None and not run.data.is_dir():

@@ -20,8 +20,6 @@ from support.records import without_times
 from support.toy import SCRIPT
 
 from runner.cluster import backend, worker
-from runner.cluster.calls import UnfitError
-from runner.cluster.client import connect
 from runner.errors import UsageError, WorkerLostError
 from runner.session.session import Session
 
@@ -48,7 +46,7 @@ class Cluster:
         while not self.file.exists() and time.monotonic() < until:
             time.sleep(0.05)
 
-    def worker(self, **env):
+    def worker(self):
         folder_option = ("--local-directory", self.folder / f"worker{len(self.programs)}")
         return self._start(
             "worker",
@@ -59,14 +57,13 @@ class Cluster:
             "--no-nanny",
             "--no-dashboard",
             *folder_option,
-            **env,
         )
 
-    def _start(self, *arguments, **env):
+    def _start(self, *arguments):
         command = [sys.executable, "-m", "dask", *(str(argument) for argument in arguments)]
         log = (self.folder / f"{arguments[0]}{len(self.programs)}.log").open("w")
         program = subprocess.Popen(
-            command, env=self.env | env, cwd=self.folder, stdout=log, stderr=subprocess.STDOUT
+            command, env=self.env, cwd=self.folder, stdout=log, stderr=subprocess.STDOUT
         )
         log.close()
         self.programs.append(program)
@@ -185,28 +182,6 @@ def test_records_are_those_of_this_machine_and_are_found_again(
 
 
 @pytest.mark.stress
-def test_a_worker_that_cannot_build_an_environment_costs_no_run(
-    cli, toy, toy_environment, tmp_path, cluster
-):
-    """It lacks the wheel; what it refuses is done by the other one, and it is asked once."""
-    nothing = str(tmp_path / "nothing")
-    cluster.worker(TRAINBUGS_CACHE=nothing, UV_FIND_LINKS=nothing)
-    spec = ("--executor", f"dask:{cluster.file}")
-    status, _, err = cli("run", "Toy-1", "--seeds", "0", *spec)
-    assert status == 2
-    assert "environment toy could not be built: " in err.splitlines()[-1]
-    cluster.worker()
-    until = time.monotonic() + 60
-    with connect(f"dask:{cluster.file}", 2) as workers:
-        while workers.threads < 2 and time.monotonic() < until:
-            time.sleep(0.05)
-    status, out, err = cli("run", "Toy-1", *spec)
-    assert status == 0, err
-    assert "REPRODUCED" in out
-    assert err.count(": ok, ") == 4, err
-
-
-@pytest.mark.stress
 def test_a_crash_there_is_a_crash_here_with_its_logs(cli, toy, cluster):
     cluster.worker()
     toy.write("fixed.py", "import sys\nsys.exit('no idea')\n")
@@ -232,7 +207,7 @@ class Stub:
     def trouble(self):
         return self.said
 
-    def submit(self, function, *arguments, needs=""):
+    def submit(self, function, *arguments):
         future = Future()
         if getattr(arguments[-1], "variant", None) in self.lost:
             future.set_exception(WorkerLostError("four workers were lost"))
@@ -243,8 +218,6 @@ class Stub:
             )
         except UsageError as error:
             future.set_exception(error)
-        except UnfitError as error:
-            future.set_result(error.outcome())
         return future
 
 
@@ -255,7 +228,7 @@ class Waiting(Stub):
         super().__init__(trouble=trouble)
         self.answer = Future()
 
-    def submit(self, function, *arguments, needs=""):
+    def submit(self, function, *arguments):
         self.call = (function, *arguments)
         return self.answer
 
