@@ -14,8 +14,8 @@ of the same code are put together. A whole evaluation becomes the committed one 
 import argparse
 import random
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -195,29 +195,20 @@ def _without_known(row: Any) -> str:
 
 
 @dataclass(frozen=True)
-class FoundOfSample:
-    """The drawn bugs that some row did not know, and which of them any row is PAIRED on: all rows,
-    the careful ones, which accuse at most one fixed program in twenty, and tools of others.
+class SampleFinds:
+    """The drawn bugs that some row did not know, and which of them are found: by any row, by the
+    careful ones, which accuse at most one fixed program in twenty, by tools of others, and by the
+    careful tools of others.
     """
 
-    bugs: set[str] = field(default_factory=set)
-    found: set[str] = field(default_factory=set)
-    by_careful: set[str] = field(default_factory=set)
-    by_others: set[str] = field(default_factory=set)
-    by_careful_others: set[str] = field(default_factory=set)
-
-    def add(self, bug: str, careful: bool, others: bool) -> None:
-        """A row is PAIRED on a bug."""
-        self.found.add(bug)
-        if careful:
-            self.by_careful.add(bug)
-        if others:
-            self.by_others.add(bug)
-        if careful and others:
-            self.by_careful_others.add(bug)
+    bugs: set[str]
+    by_all: set[str]
+    by_careful: set[str]
+    by_others: set[str]
+    by_careful_others: set[str]
 
 
-def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> FoundOfSample:
+def finds_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> SampleFinds:
     """What the rows of `sample_table` together find, negative controls and answers about KNOWN bugs
     left out. A bug that every row knows is no bug that could escape: it counts nowhere.
     """
@@ -228,17 +219,24 @@ def found_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) ->
         for row in _scored(records)
         if row.detected_n == len(drawn) and row.detector not in detectors.NEGATIVE_CONTROLS
     }
+    careful = {row for row, rate in rows.items() if 100 * rate <= CAREFUL_PERCENT}
     ours = authors.ours(ROOT)
-    found = FoundOfSample()
+    others = {row for row in rows if row[0] not in ours}
     answers = with_twins(outcomes(records.checks, records.rules, submissions.load_frozen(ROOT)))
+    shown, finds = set(), []
     for answer in answers.itertuples():
-        rate = rows.get((answer.detector, answer.rule))
-        if rate is None or answer.known is True:
+        row = (answer.detector, answer.rule)
+        # None: nobody noted what its authors knew.
+        if row not in rows or answer.known is not False:
             continue
-        found.bugs.add(answer.bug)
+        shown.add(answer.bug)
         if answer.paired:
-            found.add(answer.bug, 100 * rate <= CAREFUL_PERCENT, answer.detector not in ours)
-    return found
+            finds.append((answer.bug, row))
+
+    def by(some: Collection[tuple[str, str]]) -> set[str]:
+        return {bug for bug, row in finds if row in some}
+
+    return SampleFinds(shown, by(rows), by(careful), by(others), by(careful & others))
 
 
 def main() -> int:

@@ -25,6 +25,10 @@ class EnvironmentBuildError(TrainbugsError):
     """An environment could not be built, or what was built is broken."""
 
 
+class UnusableError(EnvironmentBuildError):
+    """An interpreter cannot be started, or cannot import its torch."""
+
+
 class UnbuiltError(EnvironmentBuildError):
     """One environment could not be built: its packages, its lock or its size are the reason, so
     that others may be fine.

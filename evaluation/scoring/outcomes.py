@@ -114,23 +114,20 @@ def _outcome(
 
 
 def _detection(record: CheckRecord, deciding: Alarm | None) -> dict[str, Any]:
-    """When the alarm that decides came on a buggy program, and what it names;
-    empty cells for other records, but that fixed programs have `early`, too.
+    """When the alarm that decides came on a buggy program, and what it names. A fixed program has
+    `early` alone; other records have empty cells.
     """
-    nothing = {"delay": None, "claimed_delay": None, "early": False, "diagnosis": None}
     if deciding is None or record.kind not in ("buggy", "fixed"):
-        return nothing
+        return {"delay": None, "claimed_delay": None, "early": False, "diagnosis": None}
     delay = _delay(deciding.seen, record)
     claimed_delay = _delay(deciding.iteration, record)
     best_delay = claimed_delay if delay is None else delay
-    is_early = best_delay is not None and best_delay < 0
-    if record.kind == "fixed":
-        return {**nothing, "early": is_early}
+    is_buggy = record.kind == "buggy"
     return {
-        "delay": delay,
-        "claimed_delay": claimed_delay,
-        "early": is_early,
-        "diagnosis": diagnosis(deciding, record.site),
+        "delay": delay if is_buggy else None,
+        "claimed_delay": claimed_delay if is_buggy else None,
+        "early": best_delay is not None and best_delay < 0,
+        "diagnosis": diagnosis(deciding, record.site) if is_buggy else None,
     }
 
 

@@ -43,7 +43,9 @@ def new(name: str, directory: Path, root: Path, environment_name: str) -> list[P
     environments = spec.names(root)
     if environment_name not in environments:
         raise spec.unknown(environment_name, environments)
-    _refuse_taken(directory)
+    if directory.exists():
+        raise UsageError(f"{directory} is there already; name another ID, or another directory")
+    _refuse_alike(name, root)
     sources = {"README.md": "README.md", "config.json": "config.json"}
     sources |= {f"{variant}.py": "script.py" for variant in VARIANTS}
     try:
@@ -57,12 +59,10 @@ def new(name: str, directory: Path, root: Path, environment_name: str) -> list[P
     return [directory / target for target in sources]
 
 
-def _refuse_taken(directory: Path) -> None:
-    """Raise UsageError where the directory is there, or one that some file systems take for it."""
-    if directory.exists():
-        raise UsageError(f"{directory} is there already; name another ID, or another directory")
-    for other in directory.parent.glob("*"):
-        if other.name.lower() == directory.name.lower():
-            raise UsageError(
-                f"{other} is there already, and its name differs in case alone; name another ID"
-            )
+def _refuse_alike(name: str, root: Path) -> None:
+    """Raise UsageError where the ID of a bug differs in case alone: results of both would go into
+    one folder on some file systems.
+    """
+    for bug in (root / "bugs").glob("*"):
+        if bug.name != name and bug.name.lower() == name.lower():
+            raise UsageError(f"there is {bug.name}, which differs in case alone; name another ID")

@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,10 +20,10 @@ from runner.environments import bytecode, manifest, owner
 from runner.environments import spec as environments
 from runner.environments.check import differences
 from runner.environments.install import Installation, InstalledFiles
-from runner.environments.interpreter import probe
+from runner.environments.interpreter import Interpreter, probe
 from runner.environments.spec import DESCRIPTION, Built, Environment, interpreter_stamp
 from runner.environments.supported import unsupported
-from runner.errors import EnvironmentBuildError, UnbuiltError
+from runner.errors import EnvironmentBuildError, UnbuiltError, UnusableError
 from runner.progress.lines import Progress, on_stderr
 
 # Disk space of a build without CUDA libraries.
@@ -161,7 +161,7 @@ def _verify(installation: Installation, installed: InstalledFiles) -> Built:
     """
     environment, venv, backend = installation.environment, installation.venv, installation.backend
     python = venv / "bin" / "python"
-    interpreter = probe(python, [venv, python.resolve().parents[1]])
+    interpreter = _probe(environment, python, [venv, python.resolve().parents[1]])
     wrong = differences(environment, interpreter)
     if wrong:
         raise UnbuiltError(
@@ -189,6 +189,13 @@ def _verify(installation: Installation, installed: InstalledFiles) -> Built:
         installed.misrecorded,
         stamp,
     )
+
+
+def _probe(environment: Environment, python: Path, readable: Sequence[Path]) -> Interpreter:
+    try:
+        return probe(python, readable)
+    except UnusableError as error:
+        raise UnbuiltError(f"environment {environment.name} cannot be used: {error}") from error
 
 
 @contextmanager

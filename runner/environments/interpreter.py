@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from runner.errors import EnvironmentBuildError, ProcessError
+from runner.errors import EnvironmentBuildError, ProcessError, UnusableError
 from runner.files.locks import working_folder
 from runner.sandbox import env, process
 from runner.sandbox.access import open_access, our_folders, reading_access
@@ -80,7 +80,8 @@ def probe(path: Path, readable: Sequence[Path] | None = None) -> Interpreter:
 
     `readable` are the folders that it reads. None stands for an interpreter that the user has
     named: it reads everything, since what it needs is not known yet, but writes nothing. Raises
-    EnvironmentBuildError where it or the import fails.
+    UnusableError where it or the import fails, EnvironmentBuildError where it would not find
+    trainbugs itself.
     """
     if isolation() == "landlock" and _holds_trainbugs(path):
         raise EnvironmentBuildError(
@@ -95,7 +96,7 @@ def probe(path: Path, readable: Sequence[Path] | None = None) -> Interpreter:
         devices, paths = tuple(facts["devices"]), tuple(facts["paths"])
         return Interpreter(path=path, **{**facts, "devices": devices, "paths": paths})
     except (ProcessError, IndexError, ValueError, TypeError, KeyError) as error:
-        raise EnvironmentBuildError(f"{path}: not a usable Python: {error}") from error
+        raise UnusableError(f"{path}: not a usable Python: {error}") from error
 
 
 def _holds_trainbugs(path: Path) -> bool:

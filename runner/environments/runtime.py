@@ -83,7 +83,8 @@ class Runtimes:
         For an environment that a bug brings, `name` is the path of its folder.
 
         Raises UsageError where there is no such environment or device, UnbuiltError where a build
-        fails, EnvironmentBuildError where somebody else may change it.
+        fails, EnvironmentBuildError where this machine cannot build any, or somebody else may
+        change it.
         """
         key = str(self.python or name)
         if key not in self._runtimes:
@@ -162,20 +163,24 @@ class Runtimes:
 
 
 def unbuilt(environment: Environment, why: str) -> Runtime:
-    """The runtime of an environment that could not be built: nothing can run there."""
+    """The runtime of an environment that could not be built: nothing can run there.
+
+    Its Python is of no version, so that no run has the key of one that ended well.
+    """
     place = spec.location(environment)
+    python = f"{environment.python}-unbuilt"
     torch = environment.pins.get("torch")
-    built = Built(environment, place, None, environment.python, torch)
+    built = Built(environment, place, None, python, torch)
     return Runtime(
-        environment.name,
-        built.python,
-        environment.python,
-        torch,
-        environment.lock_hash,
-        built,
-        "cpu",
-        None,
-        None,
+        environment=environment.name,
+        python_path=built.python,
+        python=python,
+        torch=torch,
+        lock=environment.lock_hash,
+        built=built,
+        device="cpu",
+        device_name=None,
+        driver=None,
         broken=why,
     )
 

@@ -11,8 +11,8 @@ from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
 from runner.bugs.program import Variant
 from runner.environments import spec
-from runner.environments.runtime import Runtime, RuntimeFinder, Runtimes, unbuilt
-from runner.errors import ResultsError, UnbuiltError, UsageError
+from runner.environments.runtime import Runtime, RuntimeFinder, Runtimes
+from runner.errors import ResultsError, UsageError
 from runner.execution import downloads
 from runner.execution.estimate import Estimate, estimates
 from runner.execution.key import data_digest, read_scripts
@@ -29,6 +29,7 @@ from runner.results.revision import NOT_RUN_OF_BUGS, find_revision
 from runner.results.store import Store
 from runner.sandbox.isolation import isolation, weakness
 from runner.session.forecast import forecast
+from runner.session.lenient_runtimes import LenientRuntimes
 from runner.session.options import Options
 from runner.verdicts.drift import drift
 from runner.verdicts.outcome import Outcome, summary
@@ -66,8 +67,6 @@ class Session:
         self.pool = LocalPool(Slots(options.at_a_time, options.gpus, options.per_gpu), progress)
         # The cluster, and how its workers find environments; None on this machine.
         self.remote: tuple[Cluster, Where] | None = None
-        # Environments that could not be built, by name or folder.
-        self._unbuilt: dict[str, Runtime] = {}
         self.runtimes, self.queue = (
             self._on_cluster(cluster) if cluster else self._on_this_machine()
         )
@@ -134,7 +133,6 @@ class Session:
             self._refuse_impossible(target)
         self._announce(targets)
         planned = [self.plan(target) for target in targets]
-        self._refuse_unbuilt(chain.from_iterable(planned))
         target_indices = {id(run): index for index, runs in enumerate(planned) for run in runs}
         remaining = Counter(target_indices.values())
         done: dict[int, RunRecord] = {}
@@ -172,8 +170,8 @@ class Session:
         """The runs of a target, with these seeds, or by default the seeds of the options, or of the
         case.
 
-        Missing environments are built. The runs of one that cannot be built end at once, as
-        `environment broken`. Raises UsageError where the runs are impossible with these options.
+        Missing environments are built. Raises UsageError where the runs are impossible with these
+        options, and what the finder of runtimes raises.
         """
         options, case = self.options, target.case
         self._refuse_impossible(target)
@@ -247,7 +245,7 @@ class Session:
     def runtime_of(self, variant: Variant) -> Runtime:
         """Where a variant runs; raises UsageError where GPUs are named and it sees none."""
         with self.stopwatch.phase(ENVIRONMENTS):
-            runtime = self._find_runtime(self.options.environment or variant.place)
+            runtime = self.runtimes.get(self.options.environment or variant.place)
         if self.options.gpus and not runtime.broken and runtime.device == "cpu":
             torch = f"torch {runtime.torch}" if runtime.torch else "no torch"
             raise UsageError(
@@ -255,26 +253,6 @@ class Session:
                 "it out"
             )
         return runtime
-
-    def _find_runtime(self, place: str) -> Runtime:
-        """The runtime of an environment; a broken one, where the environment cannot be built."""
-        if place not in self._unbuilt:
-            try:
-                return self.runtimes.get(place)
-            except UnbuiltError as error:
-                environment = spec.load(self.catalog.root, place)
-                self._unbuilt[place] = unbuilt(environment, str(error))
-        return self._unbuilt[place]
-
-    def _refuse_unbuilt(self, runs: Iterable[Run]) -> None:
-        """Raise UnbuiltError where no run has an environment that could be built; else say which
-        ones were not, and go on.
-        """
-        reasons = [str(runtime.broken) for runtime in self._unbuilt.values()]
-        if reasons and all(run.runtime.broken in reasons for run in runs):
-            raise UnbuiltError(reasons[0])
-        for reason in reasons:
-            self.progress.note(f"{reason}; its runs are INVALID, the others go on")
 
     def _outcome(self, target: Target, records: tuple[RunRecord, ...]) -> Outcome:
         with self.stopwatch.phase(JUDGING):
@@ -310,9 +288,17 @@ def run_targets(
 ) -> list[Outcome]:
     """Run and judge all targets, on this machine or on the workers that `options.executor`
     names. `stopwatch` gets the seconds of each phase.
+
+    On this machine an environment that cannot be built ends the runs that need it, and no others.
+    Raises UnbuiltError where that is so of all of them.
     """
     with connected(options) as cluster:
-        return Session(catalog, options, progress, cluster, stopwatch).run(targets)
+        session = Session(catalog, options, progress, cluster, stopwatch)
+        places = _places(targets, options)
+        if cluster is None and len(places) > 1:
+            finder = session.runtimes
+            session.runtimes = LenientRuntimes(finder, catalog.root, progress, len(places))
+        return session.run(targets)
 
 
 def record_targets(
@@ -327,6 +313,16 @@ def record_targets(
     for record in records:
         by_case.setdefault(f"{record.bug}/{record.case}", []).append(record)
     return [(target, by_case.get(target.case.id, [])) for target in targets]
+
+
+def _places(targets: Sequence[Target], options: Options) -> set[str]:
+    """The environments that the runs of targets need, by name or folder."""
+    if options.environment or options.python:
+        return set()
+    variants = [
+        target.case.program.variants[name] for target in targets for name in target.variants
+    ]
+    return {variant.place for variant in variants}
 
 
 def _require_gpu(case: Case, runtimes: Iterable[Runtime]) -> None:

@@ -56,15 +56,15 @@ def test_the_page_shows_what_they_say_of_the_drawn_bugs():
     unfinished = load("benchmarks/unfinished.py")
     page = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
     assert f"\n\n{unfinished.sample_table(NAMES)}\n\n" in page
-    found = unfinished.found_of_sample(NAMES)
+    finds = unfinished.finds_of_sample(NAMES)
     words = " ".join(page.split())
-    n, hits, careful = len(found.bugs), len(found.found), len(found.by_careful)
+    n, hits, careful = len(finds.bugs), len(finds.by_all), len(finds.by_careful)
     assert f"all rows together are PAIRED on {hits} of the {n} bugs, and {n - hits} escape" in words
     assert f"find {careful} of the {n}, and {n - careful} escape" in words
     assert f"Of the 40 bugs, {40 - n} are KNOWN to all rows but the negative controls" in words
-    others, careful_others = len(found.by_others), len(found.by_careful_others)
-    said = f"tools of others find {others} of the {n}; their careful ones find {careful_others}."
-    assert said in words
+    others, careful_others = len(finds.by_others), len(finds.by_careful_others)
+    tools = f"tools of others find {others} of the {n}; their careful ones find {careful_others}."
+    assert tools in words
 
 
 def test_nobody_chose_the_drawn_bugs():

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.environments import add_a_bug_without_environment
 from support.evaluating import KINDS
 
 from trainbugs import api
@@ -108,19 +107,6 @@ def test_a_folder_that_cannot_be_written_is_said_before_any_check(cli, make, tmp
     assert status == 2
     assert "cannot be written: Not a directory; name another folder, by --out" in err
     assert not list(Path("results").rglob("*.json"))
-
-
-def test_programs_without_an_environment_are_named_and_the_others_are_shown(
-    cli, toy, toy_environment, make
-):
-    always = make("always")
-    add_a_bug_without_environment(toy)
-    status, out, err = cli("evaluate", "--detector", always)
-    assert status == 2
-    assert "0/1" in out
-    assert "environment broken could not be built: " in err
-    assert "Toy-2/only/buggy seed 0: does not run by itself" in err
-    assert "Toy-1/only/buggy seed 0: does not" not in err
 
 
 def test_the_rule_called_default_is_chosen_whatever_it_finds(cli, toy, make):

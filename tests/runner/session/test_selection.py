@@ -295,7 +295,11 @@ def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
     "arguments, words",
     [
         (["new", "Toy-1", "--environment", "toy"], "is there already"),
-        (["new", "toy-1", "--environment", "toy"], "Toy-1 is there already, and its name differs"),
+        (["new", "toy-1", "--environment", "toy"], "there is Toy-1, which differs in case alone"),
+        (
+            ["new", "toy-1", "--environment", "toy", "--directory", "elsewhere"],
+            "there is Toy-1, which differs in case alone",
+        ),
         (["new", "../x", "--environment", "toy"], "'../x' is no ID"),
         (
             ["new", "slurm", "--environment", "toy"],
