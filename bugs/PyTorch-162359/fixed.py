@@ -76,6 +76,7 @@ def main():
     device = config["device"]
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.set_num_threads(1)
     torch.manual_seed(config["seed"])
 
     train, validation = load(device)
