@@ -36,6 +36,7 @@ def main():
     device = config["device"]
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.set_num_threads(1)
     torch.manual_seed(config["seed"])
     records = train(config, device)
     Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
