@@ -21,7 +21,8 @@ class Harm(ConfigPart, frozen=True):
 
     kind: Annotated[HarmKind, Meta(description="See docs/taxonomy.md.")]
     choices: Annotated[
-        Text, Meta(description="In one sentence the choices of ours that the harm depends on.")
+        Text,
+        Meta(description="The choices of yours that the harm depends on, in a few sentences."),
     ]
     length: Annotated[
         Text | None,
