@@ -10,7 +10,6 @@ each list into a column of the table. `compare` counts how often the readers agr
 and with the labels of the catalogue.
 """
 
-import argparse
 import csv
 import random
 import re
@@ -19,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from benchmarks.site_judgements import kappa
+from benchmarks.site_judgements import arguments, kappa
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_counts import counted_bugs
@@ -128,26 +127,13 @@ def compare(labels: Sequence[Label]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    drawing = commands.add_parser("draw")
-    drawing.add_argument("table", type=Path)
-    drawing.add_argument("--count", type=int, default=40)
-    drawing.add_argument("--seed", type=int, default=0)
-    writing = commands.add_parser("sheet")
-    writing.add_argument("table", type=Path)
-    writing.add_argument("sheet", type=Path)
-    comparing = commands.add_parser("compare")
-    comparing.add_argument("table", type=Path)
-    arguments = parser.parse_args()
-    if arguments.command == "draw":
-        draw(arguments.table, arguments.count, arguments.seed)
-    elif arguments.command == "sheet":
-        write_sheet(read(arguments.table), arguments.sheet)
+    options = arguments(__doc__ or "", count=40)
+    if options.command == "draw":
+        draw(options.table, options.count, options.seed)
+    elif options.command == "sheet":
+        write_sheet(read(options.table), options.sheet)
     else:
-        print(compare(read(arguments.table)))
+        print(compare(read(options.table)))
 
 
 if __name__ == "__main__":

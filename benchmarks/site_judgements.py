@@ -175,27 +175,32 @@ def compare(judged: Sequence[Judged]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def arguments(text: str, count: int) -> argparse.Namespace:
+    """What the command line of a blind study asks for; `count` is the usual size of its sample."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=text, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
     drawing = commands.add_parser("draw")
     drawing.add_argument("table", type=Path)
-    drawing.add_argument("--count", type=int, default=60)
+    drawing.add_argument("--count", type=int, default=count)
     drawing.add_argument("--seed", type=int, default=0)
     writing = commands.add_parser("sheet")
     writing.add_argument("table", type=Path)
     writing.add_argument("sheet", type=Path)
     comparing = commands.add_parser("compare")
     comparing.add_argument("table", type=Path)
-    arguments = parser.parse_args()
-    if arguments.command == "draw":
-        draw(arguments.table, arguments.count, arguments.seed)
-    elif arguments.command == "sheet":
-        write_sheet(read(arguments.table), arguments.sheet)
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments(__doc__ or "", count=60)
+    if options.command == "draw":
+        draw(options.table, options.count, options.seed)
+    elif options.command == "sheet":
+        write_sheet(read(options.table), options.sheet)
     else:
-        print(compare(read(arguments.table)))
+        print(compare(read(options.table)))
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def test_the_page_says_the_headline(real, answers):
     page = real.pages["leaderboard.html"]
     assert f"<strong>{numbers.escaped} escape</strong>" in page
     assert set(numbers.careful) <= authors.ours(ROOT)
-    assert f"We wrote all {len(numbers.careful)} of them." in page
+    assert f"We wrote all {len(numbers.careful)} detectors." in page
 
 
 def test_each_detector_has_a_page_that_names_version_day_and_authors(real):
