@@ -124,13 +124,14 @@ def harm_rows(bugs: Sequence[Bug]) -> list[list[str]]:
     numbers = count_harm(bugs)
     table = [["code at fault, by harm", *kinds, "all"]]
     for code, row in numbers.items():
-        name = f"{code} (not counted)" if code == "injected" else code
+        name = f"{code} by us (not counted)" if code == "injected" else code
         counts = [str(row[kind] or ".") for kind in kinds]
         table.append([name, *counts, str(sum(row.values()))])
     counted = [row for code, row in numbers.items() if code != "injected"]
     totals = [sum(map(itemgetter(kind), counted)) for kind in kinds]
     table.append(["all", *map(str, totals), str(sum(totals))])
-    return [*table, ["families", *[""] * len(kinds), str(count_families(bugs))]]
+    families = str(count_families(bugs))
+    return [*table, ["families (variants of one fault)", *[""] * len(kinds), families]]
 
 
 def locations(catalog: Catalog) -> dict[str, str]:

@@ -35,8 +35,9 @@ def catalogue_page(bugs: Sequence[Bug]) -> str:
         "fault is injected.",
         _devices(cases),
         "`trainbugs list --markdown` prints this page. The [glossary](glossary.md#bugs-and-runs) "
-        "explains the words, and the",
-        "[taxonomy](taxonomy.md) how near each program is to the report's.",
+        "explains the words. The column `program`",
+        "says [how near a program is to the program of the report]"
+        "(taxonomy.md#how-near-a-program-is-to-the-reports).",
         "",
         _line(headings),
         "|---" * len(headings) + "|",
