@@ -14,8 +14,14 @@ from evaluation.records import CheckRecord, OverheadRecord
 from evaluation.running.adapter import environment_of
 from evaluation.running.bare_runs import BareRuns
 from evaluation.running.check_order import neutral_order
+from evaluation.running.detector_check import DetectorCheck
 from evaluation.running.detector_run import DetectorRun, DetectorSettings
-from evaluation.running.execute import execute_checks, find_finished, find_record
+from evaluation.running.execute import (
+    RecordByCheck,
+    execute_checks,
+    find_finished,
+    find_record,
+)
 from evaluation.running.options import CampaignOptions
 from evaluation.running.plan import plan_checks, ready_checks, rewrite_targets, select_targets
 from evaluation.running.program import ShownProgram
@@ -74,6 +80,8 @@ def run(options: CampaignOptions, session: Session) -> CampaignResult:
         ]
         find = partial(find_record, force=options.force, committed=options.committed)
         finished = find_finished(planned, shown_session, find)
+        if not session.remote:
+            _make_ready(planned, finished)
         checks, broken = ready_checks(planned, finished, bare_runs)
         records = execute_checks(checks, finished, shown_session, find)
         overheads = time_detectors(checks, records, options, shown_session, bare_runs)
@@ -83,6 +91,14 @@ def run(options: CampaignOptions, session: Session) -> CampaignResult:
         tuple(broken),
         settings.store.root,
     )
+
+
+def _make_ready(planned: Sequence[DetectorCheck], finished: RecordByCheck) -> None:
+    """Build the environments of detectors that are needed; one that cannot be built shows before
+    the programs run.
+    """
+    for detector_run in {check.detector_run: None for check in planned if check not in finished}:
+        _ = detector_run.adapter
 
 
 def _refuse_contradictions(options: CampaignOptions, session: Session) -> None:

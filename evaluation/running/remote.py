@@ -22,7 +22,7 @@ from evaluation.running.program import ShownProgram
 from evaluation.running.recording import MAX_KEPT_BYTES, do_check
 from evaluation.store.results import CheckStore
 from runner.cluster import worker
-from runner.cluster.calls import stop_if_abandoned
+from runner.cluster.calls import UnfitError, stop_if_abandoned
 from runner.cluster.worker import Where
 from runner.errors import ClusterError
 from runner.execution.scheduler import Job
@@ -123,7 +123,9 @@ def _keep(check: DetectorCheck, delivery: CheckDelivery) -> CheckRecord:
 
 
 def perform(where: Where, order: CheckOrder) -> CheckDelivery:
-    """Do a check on this worker. Raises ClusterError where its programs cannot be run here."""
+    """Do a check on this worker. Raises ClusterError where its programs cannot be run here, and
+    UnfitError where their environment cannot be built here.
+    """
     with working_folder() as root:
         folder = root / "own" / order.name
         for name, content in order.files.items():
@@ -148,7 +150,11 @@ def perform(where: Where, order: CheckOrder) -> CheckDelivery:
 
 def _on_worker(where: Where, program: ShownProgram) -> ShownProgram:
     """The program with a run as it can be done on this worker."""
-    run = worker.localise(where, program.run)
+    try:
+        run = worker.localise(where, program.run)
+    except UnfitError as error:
+        refusal = ClusterError(f"{program.run.name}: {error.answer.runtime.broken}")
+        raise UnfitError(error.why, error=refusal) from error
     if run.runtime.broken:
         raise ClusterError(f"{program.run.name}: {run.runtime.broken}")
     return program.with_run(run)

@@ -27,6 +27,27 @@ class Abandoned(Exception):  # noqa: N818 - nothing is wrong
     """
 
 
+class UnfitError(Exception):
+    """This worker cannot build what a call needs; another one may be able to.
+
+    `answer` or `error` is the outcome of the call if no other worker does it. `worker` is the
+    address of this one, as it names itself; empty outside of a worker.
+    """
+
+    def __init__(self, why: str, answer: Any = None, error: Exception | None = None) -> None:
+        super().__init__(why, answer, error)
+        self.why = why
+        self.answer = answer
+        self.error = error
+        self.worker = _current.worker.address if _current.worker is not None else ""
+
+    def outcome(self) -> Any:
+        """What the call returned or raised."""
+        if self.error is not None:
+            raise self.error
+        return self.answer
+
+
 class _Current(threading.local):
     """The worker that runs this thread and the key of its task; None outside of a call."""
 

@@ -6,7 +6,8 @@ import asyncio
 import math
 import pickle
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +25,8 @@ PATIENCE_S = 30.0
 # How often Slurm is asked for jobs to replace those that it refused or that have ended.
 ASK_S = 10.0
 CLOSE_S = 20.0
+# How many workers one call may take out of the cluster, because they could not do it.
+MOST_UNFIT = 8
 
 
 class Cluster:
@@ -53,6 +56,8 @@ class Cluster:
         self._had_workers = False
         self._alone_since: float | None = time.monotonic()
         self._refused: str | None = None
+        self._news: deque[str] = deque()
+        self._retiring = asyncio.Lock()
         self._watcher = asyncio.run_coroutine_threadsafe(self._watch(), self._loop)
 
     def __enter__(self) -> Self:
@@ -74,13 +79,35 @@ class Cluster:
     def submit(self, function: Callable[..., Result], *args: Any) -> "Future[Result]":
         """Call a module-level function on some worker; if that worker is lost, on another one.
 
-        The future raises what the function raised, or WorkerLostError, or ClusterError. It can be
-        cancelled at any time: `calls.stop_if_abandoned`, which a long function has to call, then
-        raises.
+        A worker on which the function raised UnfitError is taken out of the cluster, if there are
+        others, and `news` says so; the call goes to another one. The future raises what the
+        function raised, or WorkerLostError, or ClusterError. It can be cancelled at any time:
+        `calls.stop_if_abandoned`, which a long function has to call, then raises.
         """
-        future = asyncio.run_coroutine_threadsafe(
-            self._call(calls.pack(function, *args)), self._loop
-        )
+        return self._begin(self._call(calls.pack(function, *args)))
+
+    def submit_to(
+        self, worker: str | None, function: Callable[..., Result], *args: Any
+    ) -> "Future[Result]":
+        """Call a function on the worker with this address, or on any where it is None; whatever it
+        raises, UnfitError too, is raised. WorkerLostError where that worker is no longer there.
+        """
+        return self._begin(self._call_on(worker, calls.pack(function, *args)))
+
+    def workers(self) -> "Future[list[str]]":
+        """The addresses of the workers that are there now."""
+        return self._begin(self._workers())
+
+    def retire(self, worker: str, why: str) -> "Future[bool]":
+        """Take a worker out of the cluster, unless it is the last one; whether another is left."""
+        return self._begin(self._retire(worker, why))
+
+    def news(self) -> list[str]:
+        """What has happened to workers since the last call, a line each."""
+        return [self._news.popleft() for _ in range(len(self._news))]
+
+    def _begin(self, call: Coroutine[Any, Any, Result]) -> "Future[Result]":
+        future = asyncio.run_coroutine_threadsafe(call, self._loop)
         self._calls.add(future)
         future.add_done_callback(self._calls.discard)
         return future
@@ -115,6 +142,19 @@ class Cluster:
                 self._deployed.close(timeout=CLOSE_S)
 
     async def _call(self, call: bytes) -> Any:
+        return await self._in_turn(lambda: self._result(call))
+
+    async def _call_on(self, worker: str | None, call: bytes) -> Any:
+        async def result() -> Any:
+            try:
+                return calls.unpack(await self._performed(call, worker))
+            except calls.Abandoned as error:
+                raise WorkerLostError(f"{self.where}: a worker ended during it") from error
+
+        return await self._in_turn(result)
+
+    async def _in_turn(self, result: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        """The result, which is begun when a thread is free."""
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -125,7 +165,7 @@ class Cluster:
                 await self._changed.wait_for(lambda: self._running < self._threads)
                 self._running += 1
             try:
-                return await self._result(call)
+                return await result()
             finally:
                 self._running -= 1
                 async with self._changed:
@@ -138,21 +178,55 @@ class Cluster:
             self._tasks.discard(task)
 
     async def _result(self, call: bytes) -> Any:
+        unfit = 0
         while True:
-            with suppress(calls.Abandoned):
+            try:
                 return calls.unpack(await self._performed(call))
-            # The result is still needed, so the worker was about to end; another one executes the
-            # call.
+            except calls.Abandoned:
+                # The result is still needed, so the worker was about to end; another one executes
+                # the call.
+                continue
+            except calls.UnfitError as error:
+                unfit += 1
+                if unfit > MOST_UNFIT or not await self._retire(error.worker, error.why):
+                    return error.outcome()
 
-    async def _performed(self, call: bytes) -> bytes:
+    async def _workers(self) -> list[str]:
+        try:
+            return sorted(await asyncio.wait_for(self._client.nthreads(), PATIENCE_S))
+        except Exception as error:
+            raise ClusterError(
+                f"{self.where}: the scheduler does not say which workers it has "
+                f"({connection.first_line(error)})"
+            ) from error
+
+    async def _retire(self, worker: str, why: str) -> bool:
+        # One at a time: two that are left must not both be taken out.
+        async with self._retiring:
+            there = await self._workers()
+            if worker not in there:
+                return bool(worker and there)
+            if len(there) == 1:
+                return False
+            await self._client.retire_workers([worker])
+            self._news.append(
+                f"{self.where}: worker {worker} is taken out of the cluster ({why}); mend its "
+                "machine, and start it again"
+            )
+            return True
+
+    async def _performed(self, call: bytes, worker: str | None = None) -> bytes:
+        """The outcome of a call, on that worker alone where one is named."""
         from distributed.scheduler import KilledWorker
 
         # Not `calls.perform`: a worker without this module would end when it reads the name, and so
         # would the next one.
-        future = self._client.submit(pickle.loads, call, pure=False)
+        future = self._client.submit(pickle.loads, call, pure=False, workers=worker)
         try:
-            outcome: bytes = await future
+            outcome: bytes = await self._ended(future, worker)
             return outcome
+        except WorkerLostError:
+            raise
         except KilledWorker as error:
             raise WorkerLostError(
                 f"{self.where}: {error.allowed_failures + 1} workers were lost while they did it, "
@@ -168,6 +242,19 @@ class Cluster:
             raise ClusterError(f"{self.where}: {connection.first_line(error)}") from error
         finally:
             future.release()
+
+    async def _ended(self, future: Any, worker: str | None) -> Any:
+        """The result of Dask's future; raises WorkerLostError where the only worker that may do it
+        has gone, for which Dask would wait for ever.
+        """
+        waiting = asyncio.ensure_future(future)
+        try:
+            while worker is not None and not (await asyncio.wait({waiting}, timeout=POLL_S))[0]:
+                if worker not in await self._workers():
+                    raise WorkerLostError(f"{self.where}: worker {worker} was lost")
+            return await waiting
+        finally:
+            waiting.cancel()
 
     def _give_up(self) -> None:
         """End every call, also those that wait: the scheduler is gone, and with it all that was

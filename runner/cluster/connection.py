@@ -2,7 +2,10 @@
 for the user.
 """
 
+import asyncio
 import logging
+import signal
+import threading
 import warnings
 from importlib.metadata import version
 from pathlib import Path
@@ -27,7 +30,7 @@ def require(kind: str) -> None:
         import distributed  # noqa: F401
 
         if kind == "slurm":
-            import dask_jobqueue  # noqa: F401
+            _import_jobqueue()
     except ImportError as error:
         missing = f"no module {error.name} here" if error.name else str(error)
         raise UsageError(f"executor {kind}: {missing}; pip install 'trainbugs[{kind}]'") from error
@@ -36,6 +39,15 @@ def require(kind: str) -> None:
         what, _, original = first_line(error).partition(", original")
         cure = "mend that file" if original else f"`python -c 'import {MODULES[kind]}'` says more"
         raise UsageError(f"executor {kind}: {what}; {cure}") from error
+
+
+def _import_jobqueue() -> None:
+    """Import dask_jobqueue, which would make each SIGINT an end with exit status 0."""
+    handler = signal.getsignal(signal.SIGINT)
+    import dask_jobqueue  # noqa: F401
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handler)
 
 
 def address(text: str) -> str:
@@ -90,6 +102,8 @@ def client(where: str, to: Any) -> Any:
         if name.split(".")[0] in ("distributed", "dask_jobqueue", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
+        if isinstance(to, str):
+            asyncio.run(_shake_hands(to))
         with warnings.catch_warnings():
             # `check` reports other versions in one line.
             warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
@@ -99,6 +113,25 @@ def client(where: str, to: Any) -> Any:
             f"{where}: no Dask scheduler answers within {CONNECT_S:g} s ({first_line(error)}); "
             "start one with `dask scheduler`, or name another"
         ) from error
+
+
+async def _shake_hands(address: str) -> None:
+    """Raise OSError where nothing answers as a scheduler does: a Client would wait for ever for
+    what else has that port.
+    """
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    secrets = Security().get_connection_args("client")
+    try:
+        talk = connect(address, timeout=CONNECT_S, **secrets)
+        comm = await asyncio.wait_for(talk, CONNECT_S + 1)
+    except TimeoutError as error:
+        raise OSError(
+            "something listens there, and is no scheduler; its port is mostly 8786, and 8787 its "
+            "dashboard's"
+        ) from error
+    comm.abort()
 
 
 def check(client: Any, where: str) -> None:

@@ -5,16 +5,21 @@ jobqueue.yaml.
 import os
 import shutil
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from runner.errors import ProcessError, UsageError
+from runner.files.schema_errors import near
 from runner.sandbox import process
 from runner.sandbox.env import THREADS
 
 # Used where jobqueue.yaml has none. The largest run of the catalogue takes 1 GB, the longest time
 # limit is 20 minutes.
 DEFAULTS: dict[str, object] = {"name": "trainbugs", "memory": "4GiB", "walltime": "04:00:00"}
+
+# Keys that dask-jobqueue still reads, and no longer documents.
+OLDER_KEYS = ("project", "header-skip")
 
 
 def start(logs: Path | None = None) -> Any:
@@ -64,6 +69,7 @@ def options(logs: Path | None) -> dict[str, object]:
     import dask
 
     configuration = dask.config.collect()
+    _refuse_unknown(dask.config.get("jobqueue.slurm", None, config=configuration) or {})
 
     def user_option(name: str) -> Any:
         return dask.config.get(f"jobqueue.slurm.{name}", None, config=configuration)
@@ -82,6 +88,25 @@ def options(logs: Path | None) -> dict[str, object]:
         "processes": 1,
         "job_cpu": user_option("job-cpu") or user_option("cores") or THREADS,
     }
+
+
+def _refuse_unknown(configuration: Mapping[str, object]) -> None:
+    """Raise UsageError for a key that dask-jobqueue does not know: it would leave the key out in
+    silence, and the job would go to another partition, say.
+    """
+    import dask
+
+    # The defaults of dask-jobqueue name all of its keys, but the older ones.
+    known = {*OLDER_KEYS}
+    for defaults in dask.config.defaults:
+        known |= {*dask.config.get("jobqueue.slurm", {}, config=defaults)}
+    for key in configuration:
+        name = key.replace("_", "-")
+        if name not in known:
+            raise UsageError(
+                f"executor slurm: jobqueue.yaml has {key!r} in `jobqueue: slurm:`, which "
+                f"dask-jobqueue does not know{near(name, known)}"
+            )
 
 
 def _cluster(logs: Path | None) -> Any:

@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 
 from runner.bugs.catalog import default_root
-from runner.cluster.calls import stop_if_abandoned
+from runner.cluster.calls import UnfitError, stop_if_abandoned
 from runner.environments.runtime import Runtime, Runtimes
-from runner.errors import TrainbugsError
+from runner.errors import EnvironmentBuildError, TrainbugsError
 from runner.execution.execute import execute
 from runner.execution.run import Run
 from runner.files.locks import working_folder
@@ -52,18 +52,28 @@ def _runtimes(where: Where) -> Runtimes:
 
 def find_runtime(where: Where, name: str) -> Runtime:
     """The runtime of that environment on this worker, built if it is missing; raises
-    TrainbugsError.
+    UnfitError where that fails, and TrainbugsError.
     """
-    return _runtimes(where).get(name)
+    try:
+        return _runtimes(where).get(name)
+    except EnvironmentBuildError as error:
+        raise UnfitError(str(error), error=error) from error
 
 
 def perform(where: Where, run: Run) -> Delivery:
     """Execute a run that was planned elsewhere; a problem of this worker becomes the status of the
-    run.
+    run. Raises UnfitError where an environment cannot be built here.
     """
+    try:
+        return _executed(localise(where, run))
+    except UnfitError as error:
+        raise UnfitError(error.why, _executed(error.answer)) from error
+
+
+def _executed(run: Run) -> Delivery:
     with working_folder() as folder:
         store = Store(folder)
-        record = execute(localise(where, run), store, lambda elapsed, stdout: stop_if_abandoned())
+        record = execute(run, store, lambda elapsed, stdout: stop_if_abandoned())
         paths = {stream: store.log_path(record, stream) for stream in ("stdout", "stderr")}
         return Delivery(
             record, {stream: _end(path) for stream, path in paths.items() if path.exists()}
@@ -71,10 +81,14 @@ def perform(where: Where, run: Run) -> Delivery:
 
 
 def localise(where: Where, run: Run) -> Run:
-    """The run as it can be done on this worker; `broken` of its runtime says why it cannot."""
+    """The run as it can be done on this worker; `broken` of its runtime says why it cannot. Raises
+    UnfitError with that run where an environment cannot be built here.
+    """
     try:
         variant, name = run.case.program.variants[run.variant], run.runtime.environment
-        runtime = find_runtime(where, variant.place if variant.environment == name else name)
+        runtime = _runtimes(where).get(variant.place if variant.environment == name else name)
+    except EnvironmentBuildError as error:
+        raise UnfitError(str(error), _refused(run, str(error))) from error
     except TrainbugsError as error:
         return _refused(run, str(error))
     if run.data is not None and not run.data.is_dir():

@@ -92,8 +92,8 @@ def obtain(
         return built
     if built:
         progress.line(
-            f"environment {environment.name}: has no manifest of its files (an earlier trainbugs "
-            "built it)"
+            f"environment {environment.name}: has no manifest of its files; an earlier trainbugs "
+            "built it, or it was not copied whole"
         )
     return build(environment, progress, built.backend if built else None, keep=keep, trust=trust)
 

@@ -2,6 +2,7 @@
 every file.
 """
 
+import os
 from collections.abc import Sequence
 
 import msgspec
@@ -87,6 +88,11 @@ def _other_python(built: Built) -> list[str]:
     """
     if built.interpreter and built.interpreter == interpreter_stamp(built.python):
         return []
+    if built.python.is_symlink() and not built.python.exists():
+        return [
+            f"its Python, {os.path.realpath(built.python)}, is not on this machine; an environment "
+            "has only a link to a Python"
+        ]
     try:
         version = interpreter.version(built.python, built.paths)
     except ProcessError as error:

@@ -203,6 +203,20 @@ def test_an_environment_that_is_not_whole_is_named_before_any_program_runs(cli, 
     assert not list(tmp_path.rglob("metrics.json"))
 
 
+def test_an_environment_that_cannot_be_built_is_named_before_any_program_runs(
+    cli, make, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("UV_DEFAULT_INDEX", str(tmp_path))
+    directory = make("always")
+    (directory / "environment.json").write_text('{"disk_gb": 0.1}')
+    (directory / ".python-version").write_text("3.11\n")
+    (directory / "requirements.txt").write_text(f"one==1 --hash=sha256:{64 * '0'}\n")
+    status, out, err = cli("evaluate", "--detector", directory, "--python", sys.executable)
+    assert (status, out) == (2, "")
+    assert "environment detector-always could not be built: " in err.splitlines()[-1]
+    assert "bare: " not in err
+
+
 @pytest.mark.parametrize("name", ["pandas", "matplotlib"])
 def test_what_scores_need_is_asked_for_before_any_check(cli, make, monkeypatch, tmp_path, name):
     for module in [imported for imported in sys.modules if imported.startswith("plots.")]:

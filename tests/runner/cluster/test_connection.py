@@ -2,13 +2,16 @@
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 
 import pytest
 
+from runner.cluster import connection
 from runner.cluster.connection import address
-from runner.errors import UsageError
+from runner.errors import ClusterError, UsageError
 
 
 def test_an_address_is_taken_as_it_is():
@@ -76,3 +79,34 @@ def test_a_malformed_configuration_of_dask_is_one_line(tmp_path):
     assert said.returncode == 2
     (line,) = said.stderr.splitlines()
     assert f"executor dask: A dask config file at '{file}' is malformed; mend that file" in line
+
+
+def test_what_is_no_scheduler_is_not_waited_for(monkeypatch):
+    """A port that is open, and never answers."""
+    monkeypatch.setattr(connection, "CONNECT_S", 0.5)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        where = f"tcp://127.0.0.1:{listening.getsockname()[1]}"
+        with pytest.raises(ClusterError, match="something listens there, and is no scheduler"):
+            connection.client(where, where)
+
+
+def test_an_interrupt_stays_what_it_was():
+    """dask_jobqueue makes it an end with exit status 0, when it is imported: in a new process."""
+    script = (
+        "import signal\n"
+        "from runner.cluster import connection\n"
+        "from trainbugs import interrupts\n"
+        "interrupts.install()\n"
+        "before = signal.getsignal(signal.SIGINT)\n"
+        "connection.require('slurm')\n"
+        "import dask_jobqueue\n"
+        "assert signal.getsignal(signal.SIGINT) is before\n"
+        "signal.raise_signal(signal.SIGINT)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == -signal.SIGINT, ended.stderr
+    assert "KeyboardInterrupt" in ended.stderr

@@ -114,6 +114,15 @@ def test_the_job_script_takes_what_the_user_says(tmp_path):
     assert "--nworkers" not in script, "one call at a time, whatever is configured"
 
 
+def test_a_misspelt_key_is_refused(tmp_path):
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        job_script(tmp_path, "jobqueue:\n  slurm:\n    que: gpu\n")
+    assert (
+        "UsageError: executor slurm: jobqueue.yaml has 'que' in `jobqueue: slurm:`, which "
+        "dask-jobqueue does not know (did you mean queue?)"
+    ) in refused.value.stderr
+
+
 def test_no_slurm_here(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="executor slurm: no sbatch on the PATH"):

@@ -315,7 +315,8 @@ def test_a_build_without_a_manifest_is_built_anew(toy, toy_environment, cli, bac
     output = io.StringIO()
     assert builder.obtain(load(toy), Progress(output)) == built
     assert output.getvalue().startswith(
-        "environment toy: has no manifest of its files (an earlier trainbugs built it)\n"
+        "environment toy: has no manifest of its files; an earlier trainbugs built it, or it was "
+        "not copied whole\n"
     )
     assert not (site(built) / "evil.pth").exists()
     assert check.all_problems(built) == []

@@ -137,7 +137,7 @@ def test_an_interpreter_that_has_gone_is_a_broken_environment_not_an_error(
     link.unlink()
     outcome = toy.run(python=None)
     assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
-    assert "cannot be started" in outcome.verdict.reason
+    assert f"its Python, {link}, is not on this machine" in outcome.verdict.reason
     assert "env build toy --force" in outcome.verdict.reason
     assert outcome.records[0].exit_code is None
     monkeypatch.setattr(runtime, "machine_has_accelerator", lambda: True)
