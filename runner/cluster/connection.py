@@ -18,6 +18,11 @@ from runner.files.untrusted import UnsafeError, brief, read_json
 CONNECT_S = 10.0
 # What each kind of executor imports.
 MODULES = {"dask": "distributed", "slurm": "dask_jobqueue"}
+# What to type where they are missing.
+PACKAGES = {
+    "dask": "type `pip install distributed`",
+    "slurm": "type `pip install distributed dask-jobqueue`",
+}
 # Size of a scheduler file, which has an entry for each worker.
 MAX_FILE_BYTES = 1_000_000
 
@@ -33,7 +38,7 @@ def require(kind: str) -> None:
             _import_jobqueue()
     except ImportError as error:
         missing = f"no module {error.name} here" if error.name else str(error)
-        raise UsageError(f"executor {kind}: {missing}; pip install 'trainbugs[{kind}]'") from error
+        raise UsageError(f"executor {kind}: {missing}; {PACKAGES[kind]}") from error
     except (ValueError, OSError) as error:
         # Dask reads the user's files of configuration as soon as it is imported.
         what, _, original = first_line(error).partition(", original")
@@ -62,7 +67,7 @@ def address(text: str) -> str:
         return _checked(_address_in(Path(text)))
     except (UnsafeError, KeyError, TypeError) as error:
         raise UsageError(
-            f"scheduler file {text!r} cannot be read ({first_line(error)}); expected what "
+            f"scheduler file {text!r}: {first_line(error)}; expected what "
             "`dask scheduler --scheduler-file` writes"
         ) from error
 
@@ -168,7 +173,8 @@ def lack_error(place: str, error: BaseException) -> UsageError:
     """The error for a worker that lacks trainbugs, and so could not even begin a call."""
     package = calls.identity()["trainbugs"]
     return UsageError(
-        f"{place} lacks trainbugs ({first_line(error)}); pip install {package} there, as here"
+        f"{place} lacks trainbugs ({first_line(error)}); install the same checkout or wheel there: "
+        f"here it is {package}"
     )
 
 

@@ -1,5 +1,6 @@
 """Atomic writes: a reader sees the old file or the whole new one."""
 
+import errno
 import json
 import math
 import os
@@ -104,6 +105,7 @@ def finite(value: Any) -> Any:
 
 def unwritable(path: Path, error: OSError) -> ResultsError:
     """The error for a user whose results cannot be written to `path`."""
-    return ResultsError(
-        f"{path}: cannot be written: {error.strerror}; name another folder, by --out or --results"
-    )
+    cure = "name another folder, by --out or --results"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        cure = "make room, and type the command again: it goes on from there"
+    return ResultsError(f"{path}: cannot be written: {error.strerror}; {cure}")

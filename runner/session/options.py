@@ -184,7 +184,10 @@ class Options:
         if self.profile and self.executor != "local":
             yield "--profile is for this machine: leave out --executor"
         if self.executor != "local" and self.gpus:
-            yield "--gpus is for this machine: a worker uses what its CUDA_VISIBLE_DEVICES shows"
+            yield (
+                "--gpus is for this machine: leave it out; a worker uses what its "
+                "CUDA_VISIBLE_DEVICES shows"
+            )
         if self.executor not in ("local", "slurm") and self.jobs:
             yield (
                 "-j is for this machine and for slurm; Dask does as much at a time as it has "

@@ -31,7 +31,7 @@ def test_a_file_names_the_address(tmp_path):
 def test_a_file_without_an_address_is_refused(tmp_path):
     path = tmp_path / "scheduler.json"
     path.write_text("{}")
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match=r"scheduler.json': 'address'; expected what"):
         address(str(path))
 
 

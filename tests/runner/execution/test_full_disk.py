@@ -72,7 +72,7 @@ def test_a_full_disk_gets_one_line_and_loses_nothing(mounted, tmp_path, size):
     full = [line for line in err.splitlines() if line.startswith("trainbugs:")]
     assert len(full) == 1
     assert "No space left on device" in full[0]
-    assert "--results" in full[0]
+    assert "make room, and type the command again" in full[0]
     assert err.count("done before") == int(count)
 
 
