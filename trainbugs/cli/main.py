@@ -62,8 +62,8 @@ def _main(argv: Sequence[str] | None) -> ExitStatus:
         return INVALID
     except KeyboardInterrupt:
         print(
-            "\ntrainbugs: interrupted; finished runs are kept, and the same command without --force "
-            "goes on from there",
+            "\ntrainbugs: interrupted; finished runs are kept, and the same command without "
+            "--force goes on from there",
             file=sys.stderr,
         )
         return ExitStatus(interrupts.STATUS)
