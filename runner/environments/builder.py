@@ -73,10 +73,7 @@ def build(
             ready = None if force else _ready(environment, target)
             return ready or _build(environment, target, backend, progress, keep)
     except OSError as error:
-        raise EnvironmentBuildError(
-            f"environment {environment.name}: {target.parent} cannot be written: {error.strerror}; "
-            "name a folder of yours in TRAINBUGS_CACHE"
-        ) from error
+        raise _unwritable(environment, error) from error
 
 
 def obtain(
@@ -99,7 +96,26 @@ def obtain(
 
 
 def remove(environment: Environment) -> Removed | None:
-    """Remove every build of the environment, from earlier locks too; None where there was none."""
+    """Remove every build of the environment, from earlier locks too; None where there was none.
+
+    Raises EnvironmentBuildError where the cache cannot be written.
+    """
+    try:
+        return _removed(environment)
+    except OSError as error:
+        raise _unwritable(environment, error) from error
+
+
+def _unwritable(environment: Environment, error: OSError) -> EnvironmentBuildError:
+    """The error for a cache that cannot be written."""
+    folder = environments.location(environment).parent
+    return EnvironmentBuildError(
+        f"environment {environment.name}: {folder} cannot be written: {error.strerror}; name a "
+        "folder of yours in TRAINBUGS_CACHE"
+    )
+
+
+def _removed(environment: Environment) -> Removed | None:
     directories = environments.builds(environment)
     for scratch in environments.scratches(environment):
         with _lock(scratch.with_name(scratch.stem[1:]), on_stderr()):

@@ -103,6 +103,20 @@ def test_packages_of_an_interpreter(tmp_path, name):
     assert probe(python).packages["numpy"] == "1.26.4"
 
 
+def test_remove_in_a_cache_that_cannot_be_written_is_one_line(toy, toy_environment, monkeypatch):
+    builder.build(load(toy), QUIET)
+
+    def refuse(*arguments, **options):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(builder.tempfile, "mkdtemp", refuse)
+    words = (
+        r"environment toy: .*/environments cannot be written: Read-only file system; name a folder"
+    )
+    with pytest.raises(EnvironmentBuildError, match=words):
+        builder.remove(load(toy))
+
+
 def test_remove_clears_what_killed_builds_left(toy, toy_environment):
     target = spec.location(load(toy))
     scratch = target.with_name(f".{target.name}.abcdefgh")
