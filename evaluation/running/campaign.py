@@ -68,10 +68,8 @@ def run(options: CampaignOptions, session: Session) -> CampaignResult:
     for detector in options.detectors:
         settings.store.save_detector(detector)
     with ExitStack() as stack:
-        detector_runs = [
-            stack.enter_context(detector_run)
-            for detector_run in _detector_runs(options, settings, session.progress)
-        ]
+        begun = _detector_runs(options, settings, session.progress)
+        detector_runs = [stack.enter_context(detector_run) for detector_run in begun]
         shown = neutral_order(programs)
         planned = [
             check
@@ -94,10 +92,15 @@ def run(options: CampaignOptions, session: Session) -> CampaignResult:
 
 
 def _make_ready(planned: Sequence[DetectorCheck], finished: RecordByCheck) -> None:
-    """Build the environments of detectors that are needed; one that cannot be built shows before
-    the programs run.
+    """Build the environments of detectors that are needed. If that fails, it fails before the
+    programs run.
     """
-    for detector_run in {check.detector_run: None for check in planned if check not in finished}:
+    needed = {
+        check.detector_run: None
+        for check in planned
+        if check not in finished and check.detector_run.detector.supports(check.program.torch)
+    }
+    for detector_run in needed:
         _ = detector_run.adapter
 
 

@@ -2,6 +2,7 @@
 and sent back with what was written.
 """
 
+import socket
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -24,7 +25,7 @@ from evaluation.store.results import CheckStore
 from runner.cluster import worker
 from runner.cluster.calls import UnfitError, stop_if_abandoned
 from runner.cluster.worker import Where
-from runner.errors import ClusterError
+from runner.errors import ClusterError, EnvironmentBuildError
 from runner.execution.scheduler import Job
 from runner.files import untrusted
 from runner.files.folders import MAX_FILE_BYTES, files_in
@@ -77,7 +78,8 @@ class Remote:
         from runner.cluster.backend import ClusterPool
 
         def call(check: DetectorCheck) -> Future[CheckDelivery]:
-            return self.cluster.submit(perform, self.where, _order(check))
+            needs = f"{check.detector_run.detector.name}, {check.program.run.runtime.environment}"
+            return self.cluster.submit(perform, self.where, _order(check), needs=needs)
 
         for check, delivery in ClusterPool(self.cluster, self.progress).do(jobs, call):
             yield check, _keep(check, delivery)
@@ -144,7 +146,13 @@ def perform(where: Where, order: CheckOrder) -> CheckDelivery:
         with DetectorRun(detector, order.reference_kind, settings, progress) as detector_run:
             program = _on_worker(where, order.program)
             references = [_on_worker(where, reference) for reference in order.references]
-            record = do_check(DetectorCheck(detector_run, program, tuple(references)), _report)
+            check = DetectorCheck(detector_run, program, tuple(references))
+            try:
+                record = do_check(check, _report)
+            except EnvironmentBuildError as error:
+                place = f"worker {socket.gethostname()}"
+                named = type(error)(f"{place}: {error}")
+                raise UnfitError(str(error), error=named) from error
         return CheckDelivery(record, _read_files(settings.store.artefacts(record)))
 
 

@@ -2,16 +2,15 @@
 
 import math
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.cluster import worker
-from runner.cluster.calls import UnfitError
 from runner.cluster.worker import Delivery, Where
 from runner.environments.runtime import Runtime
-from runner.errors import EnvironmentBuildError, WorkerLostError
+from runner.errors import WorkerLostError
 from runner.execution.execute import not_done
 from runner.execution.queue import DoneTogether, RunQueue
 from runner.execution.resources import Need, Share
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 # Seconds between looks at a call that waits, and between lines that say why.
 LOOK_S, AGAIN_S = 1.0, 30.0
-# How many workers are asked to build one environment, before it counts as one that cannot be built.
-MOST_ASKED = 4
 Jobs = Sequence[Job[Sequence[Run]]]
 W = TypeVar("W")
 T = TypeVar("T")
@@ -42,56 +39,17 @@ class ClusterRuntimes:
         self._runtimes: dict[str, Runtime] = {}
 
     def get(self, name: str) -> Runtime:
-        """The runtime of that environment on a worker. Raises TrainbugsError where the worker
-        cannot provide it, or where MOST_ASKED workers cannot build it.
-
-        If some of them can, it takes the others out of the cluster.
+        """The runtime of that environment on a worker; raises TrainbugsError where no worker
+        that was asked can provide it.
         """
         if name not in self._runtimes:
             self.progress.line(
                 f"environment {name}: asking a worker, which builds it if it is missing"
             )
-            self._runtimes[name] = self._found(name)
+            self._runtimes[name] = self._waited_for(
+                self.cluster.submit(worker.find_runtime, self.where, name, needs=name)
+            )
         return self._runtimes[name]
-
-    def _found(self, name: str) -> Runtime:
-        unfit: dict[str, UnfitError] = {}
-        candidate: str | None = None
-        for _ in range(MOST_ASKED):
-            call = self.cluster.submit_to(candidate, worker.find_runtime, self.where, name)
-            try:
-                runtime = self._waited_for(call)
-            except UnfitError as error:
-                unfit[error.worker] = error
-            except WorkerLostError:
-                if candidate is None:
-                    raise
-            else:
-                self._retire(unfit)
-                return runtime
-            candidate = self._other(unfit)
-            if candidate is None:
-                break
-            self.progress.line(f"environment {name}: asking worker {candidate}, too")
-        raise self._unbuilt(unfit)
-
-    def _other(self, unfit: Mapping[str, UnfitError]) -> str | None:
-        """A worker that is not among these, if there is one."""
-        others = [each for each in self.cluster.workers().result() if each not in unfit]
-        return others[0] if others else None
-
-    def _retire(self, unfit: Mapping[str, UnfitError]) -> None:
-        for address, error in unfit.items():
-            self.cluster.retire(address, error.why).result()
-        for line in self.cluster.news():
-            self.progress.note(line)
-
-    def _unbuilt(self, unfit: Mapping[str, UnfitError]) -> EnvironmentBuildError:
-        """The error of the worker that was asked first, with its name."""
-        address, first = next(iter(unfit.items()))
-        assert isinstance(first.error, EnvironmentBuildError)
-        place = f"worker {address}: " if address else ""
-        return type(first.error)(f"{place}{first.error}")
 
     def _waited_for(self, call: "Future[Runtime]") -> Runtime:
         reminder = Reminder(self.cluster, self.progress)
@@ -158,6 +116,8 @@ class ClusterPool:
         finally:
             for future in list(calls):
                 future.cancel()
+            for line in self.cluster.news():
+                self.progress.note(line)
 
     def _looking(
         self, board: Board[Job[W]]
@@ -183,7 +143,10 @@ class ClusterQueue(RunQueue):
 
     def _do(self, jobs: Jobs) -> DoneTogether:
         def call(runs: Sequence[Run]) -> "Future[Delivery]":
-            return _or_lost(self.cluster.submit(worker.perform, self.where, runs[0]), runs[0])
+            run = runs[0]
+            needs = run.runtime.environment
+            done = self.cluster.submit(worker.perform, self.where, run, needs=needs)
+            return _or_lost(done, run)
 
         with closing(ClusterPool(self.cluster, self.progress).do(jobs, call)) as done:
             for runs, delivery in done:

@@ -6,8 +6,8 @@ import asyncio
 import math
 import pickle
 import time
-from collections import deque
-from collections.abc import Callable, Coroutine
+from collections import defaultdict, deque
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -25,8 +25,12 @@ PATIENCE_S = 30.0
 # How often Slurm is asked for jobs to replace those that it refused or that have ended.
 ASK_S = 10.0
 CLOSE_S = 20.0
-# How many workers one call may take out of the cluster, because they could not do it.
-MOST_UNFIT = 8
+# How many workers one call may ask that cannot do it.
+MOST_ASKED = 4
+
+
+class _Gone(Exception):  # noqa: N818 - nothing is wrong
+    """The workers that might do a call have gone; others may do it."""
 
 
 class Cluster:
@@ -56,8 +60,9 @@ class Cluster:
         self._had_workers = False
         self._alone_since: float | None = time.monotonic()
         self._refused: str | None = None
+        # The addresses of workers that lacked something, by what they lacked.
+        self._unfit: dict[str, set[str]] = defaultdict(set)
         self._news: deque[str] = deque()
-        self._retiring = asyncio.Lock()
         self._watcher = asyncio.run_coroutine_threadsafe(self._watch(), self._loop)
 
     def __enter__(self) -> Self:
@@ -76,38 +81,22 @@ class Cluster:
         """How many calls can be executed at the same time, as of a second ago."""
         return self._threads
 
-    def submit(self, function: Callable[..., Result], *args: Any) -> "Future[Result]":
+    def submit(
+        self, function: Callable[..., Result], *args: Any, needs: str = ""
+    ) -> "Future[Result]":
         """Call a module-level function on some worker; if that worker is lost, on another one.
 
-        A worker on which the function raised UnfitError is taken out of the cluster, if there are
-        others, and `news` says so; the call goes to another one. The future raises what the
-        function raised, or WorkerLostError, or ClusterError. It can be cancelled at any time:
-        `calls.stop_if_abandoned`, which a long function has to call, then raises.
+        `needs` names what the call needs of a worker. A worker on which the function raised
+        UnfitError gets no more calls that need it, as long as there are others. A call asks at
+        most MOST_ASKED such workers.
+
+        The future raises what the function raised, or WorkerLostError, or ClusterError. It can be
+        cancelled at any time: `calls.stop_if_abandoned`, which a long function has to call, then
+        raises.
         """
-        return self._begin(self._call(calls.pack(function, *args)))
-
-    def submit_to(
-        self, worker: str | None, function: Callable[..., Result], *args: Any
-    ) -> "Future[Result]":
-        """Call a function on the worker with this address, or on any where it is None; whatever it
-        raises, UnfitError too, is raised. WorkerLostError where that worker is no longer there.
-        """
-        return self._begin(self._call_on(worker, calls.pack(function, *args)))
-
-    def workers(self) -> "Future[list[str]]":
-        """The addresses of the workers that are there now."""
-        return self._begin(self._workers())
-
-    def retire(self, worker: str, why: str) -> "Future[bool]":
-        """Take a worker out of the cluster, unless it is the last one; whether another is left."""
-        return self._begin(self._retire(worker, why))
-
-    def news(self) -> list[str]:
-        """What has happened to workers since the last call, a line each."""
-        return [self._news.popleft() for _ in range(len(self._news))]
-
-    def _begin(self, call: Coroutine[Any, Any, Result]) -> "Future[Result]":
-        future = asyncio.run_coroutine_threadsafe(call, self._loop)
+        future = asyncio.run_coroutine_threadsafe(
+            self._call(calls.pack(function, *args), needs), self._loop
+        )
         self._calls.add(future)
         future.add_done_callback(self._calls.discard)
         return future
@@ -128,6 +117,10 @@ class Cluster:
         )
         return f"{self.where}: {problem}{reason}; {self._advice}"
 
+    def news(self) -> list[str]:
+        """Which workers were found to lack something since the last call, a line each."""
+        return [self._news.popleft() for _ in range(len(self._news))]
+
     def close(self) -> None:
         """Cancel the calls that have not ended, and disconnect; workers that were started for this
         object are ended.
@@ -141,20 +134,7 @@ class Cluster:
             with suppress(TimeoutError, OSError):
                 self._deployed.close(timeout=CLOSE_S)
 
-    async def _call(self, call: bytes) -> Any:
-        return await self._in_turn(lambda: self._result(call))
-
-    async def _call_on(self, worker: str | None, call: bytes) -> Any:
-        async def result() -> Any:
-            try:
-                return calls.unpack(await self._performed(call, worker))
-            except calls.Abandoned as error:
-                raise WorkerLostError(f"{self.where}: a worker ended during it") from error
-
-        return await self._in_turn(result)
-
-    async def _in_turn(self, result: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        """The result, which is begun when a thread is free."""
+    async def _call(self, call: bytes, needs: str) -> Any:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -165,7 +145,7 @@ class Cluster:
                 await self._changed.wait_for(lambda: self._running < self._threads)
                 self._running += 1
             try:
-                return await result()
+                return await self._result(call, needs)
             finally:
                 self._running -= 1
                 async with self._changed:
@@ -177,19 +157,32 @@ class Cluster:
         finally:
             self._tasks.discard(task)
 
-    async def _result(self, call: bytes) -> Any:
-        unfit = 0
+    async def _result(self, call: bytes, needs: str) -> Any:
+        asked: set[str] = set()
         while True:
             try:
-                return calls.unpack(await self._performed(call))
-            except calls.Abandoned:
+                return calls.unpack(await self._performed(call, await self._fit(needs)))
+            except (calls.Abandoned, _Gone):
                 # The result is still needed, so the worker was about to end; another one executes
                 # the call.
                 continue
             except calls.UnfitError as error:
-                unfit += 1
-                if unfit > MOST_UNFIT or not await self._retire(error.worker, error.why):
+                self._note_unfit(error, needs)
+                is_last = error.worker in asked or len(asked) + 1 >= MOST_ASKED
+                asked.add(error.worker)
+                if is_last or not error.worker or not await self._fit(needs):
                     return error.outcome()
+
+    def _note_unfit(self, error: calls.UnfitError, needs: str) -> None:
+        unfit = self._unfit[needs]
+        if error.worker and error.worker not in unfit:
+            unfit.add(error.worker)
+            self._news.append(f"{self.where}: worker {error.worker} cannot do it: {error.why}")
+
+    async def _fit(self, needs: str) -> list[str] | None:
+        """The workers that may do such a call; None if each may, or if each of them is unfit."""
+        unfit = self._unfit[needs]
+        return [each for each in await self._workers() if each not in unfit] if unfit else None
 
     async def _workers(self) -> list[str]:
         try:
@@ -200,32 +193,19 @@ class Cluster:
                 f"({connection.first_line(error)})"
             ) from error
 
-    async def _retire(self, worker: str, why: str) -> bool:
-        # One at a time: two that are left must not both be taken out.
-        async with self._retiring:
-            there = await self._workers()
-            if worker not in there:
-                return bool(worker and there)
-            if len(there) == 1:
-                return False
-            await self._client.retire_workers([worker])
-            self._news.append(
-                f"{self.where}: worker {worker} is taken out of the cluster ({why}); mend its "
-                "machine, and start it again"
-            )
-            return True
-
-    async def _performed(self, call: bytes, worker: str | None = None) -> bytes:
-        """The outcome of a call, on that worker alone where one is named."""
+    async def _performed(self, call: bytes, fit: list[str] | None) -> bytes:
+        """The outcome of a call on one of these workers; on any, if there is none of them. Raises
+        _Gone if all of them have gone.
+        """
         from distributed.scheduler import KilledWorker
 
         # Not `calls.perform`: a worker without this module would end when it reads the name, and so
         # would the next one.
-        future = self._client.submit(pickle.loads, call, pure=False, workers=worker)
+        future = self._client.submit(pickle.loads, call, pure=False, workers=fit or None)
         try:
-            outcome: bytes = await self._ended(future, worker)
+            outcome: bytes = await self._ended(future, fit)
             return outcome
-        except WorkerLostError:
+        except (ClusterError, _Gone):
             raise
         except KilledWorker as error:
             raise WorkerLostError(
@@ -243,15 +223,17 @@ class Cluster:
         finally:
             future.release()
 
-    async def _ended(self, future: Any, worker: str | None) -> Any:
-        """The result of Dask's future; raises WorkerLostError where the only worker that may do it
-        has gone, for which Dask would wait for ever.
+    async def _ended(self, future: Any, fit: list[str] | None) -> Any:
+        """The result of Dask's future. If all workers that may do it have gone, Dask would wait
+        for ever.
         """
+        if not fit:
+            return await future
         waiting = asyncio.ensure_future(future)
         try:
-            while worker is not None and not (await asyncio.wait({waiting}, timeout=POLL_S))[0]:
-                if worker not in await self._workers():
-                    raise WorkerLostError(f"{self.where}: worker {worker} was lost")
+            while not (await asyncio.wait({waiting}, timeout=POLL_S))[0]:
+                if not set(fit) & set(await self._workers()):
+                    raise _Gone
             return await waiting
         finally:
             waiting.cancel()

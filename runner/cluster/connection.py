@@ -7,6 +7,7 @@ import logging
 import signal
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -49,10 +50,11 @@ def require(kind: str) -> None:
 def _import_jobqueue() -> None:
     """Import dask_jobqueue, which would make each SIGINT an end with exit status 0."""
     handler = signal.getsignal(signal.SIGINT)
-    import dask_jobqueue  # noqa: F401
-
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, handler)
+    try:
+        import dask_jobqueue  # noqa: F401
+    finally:
+        if threading.current_thread() is threading.main_thread() and handler is not None:
+            signal.signal(signal.SIGINT, handler)
 
 
 def address(text: str) -> str:
@@ -108,7 +110,9 @@ def client(where: str, to: Any) -> Any:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         if isinstance(to, str):
-            asyncio.run(_shake_hands(to))
+            # In a thread of its own: a notebook has a loop in this one.
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(lambda: asyncio.run(_shake_hands(to))).result()
         with warnings.catch_warnings():
             # `check` reports other versions in one line.
             warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)

@@ -100,8 +100,10 @@ def _refuse_unknown(configuration: Mapping[str, object]) -> None:
     known = {*OLDER_KEYS}
     for defaults in dask.config.defaults:
         known |= {*dask.config.get("jobqueue.slurm", {}, config=defaults)}
+    if not isinstance(configuration, Mapping):
+        raise UsageError("executor slurm: `jobqueue: slurm:` in jobqueue.yaml has no keys")
     for key in configuration:
-        name = key.replace("_", "-")
+        name = str(key).replace("_", "-")
         if name not in known:
             raise UsageError(
                 f"executor slurm: jobqueue.yaml has {key!r} in `jobqueue: slurm:`, which "

@@ -57,7 +57,8 @@ def find_runtime(where: Where, name: str) -> Runtime:
     try:
         return _runtimes(where).get(name)
     except EnvironmentBuildError as error:
-        raise UnfitError(str(error), error=error) from error
+        named = type(error)(f"worker {socket.gethostname()}: {error}")
+        raise UnfitError(str(error), error=named) from error
 
 
 def perform(where: Where, run: Run) -> Delivery:

@@ -88,10 +88,10 @@ def _other_python(built: Built) -> list[str]:
     """
     if built.interpreter and built.interpreter == interpreter_stamp(built.python):
         return []
-    if built.python.is_symlink() and not built.python.exists():
+    if built.python.is_symlink() and not os.access(built.python, os.F_OK):
         return [
-            f"its Python, {os.path.realpath(built.python)}, is not on this machine; an environment "
-            "has only a link to a Python"
+            f"its Python, {os.path.realpath(built.python)}, is not on this machine, or you may not "
+            "read it; an environment has only a link to a Python"
         ]
     try:
         version = interpreter.version(built.python, built.paths)

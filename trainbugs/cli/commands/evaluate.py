@@ -202,7 +202,7 @@ def evaluate_detectors(options: EvaluateOptions) -> ExitStatus:
         session = Session(catalog, options.session, on_stderr(options.quiet), cluster)
         result = campaign.run(plan, session)
     if not result.checks:
-        why = "none of them runs by itself" if result.broken else "name other bugs or --references"
+        why = "lines above say why" if result.broken else "name other bugs or --references"
         raise UsageError(f"no detector was asked about any program; {why}")
     problems = _report(plan, result, session, options)
     _promote(plan, result, folders, options, catalog)
