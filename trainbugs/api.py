@@ -240,10 +240,17 @@ def plot_detectors(
 
 
 def plot_against(against: "Against") -> "Figure":
-    """The figure of a detector against others: the cases that one alone finds."""
+    """The figure of a detector against others: the cases that one alone finds. Raises UsageError
+    for anything but what `against` returns.
+    """
+    from evaluation.scoring.against import Against
     from plots.detector_against import against_figure
     from plots.style import column
 
+    if not isinstance(against, Against):
+        raise UsageError(
+            f"plot_against takes what trainbugs.against returns, not a {type(against).__name__}"
+        )
     with column():
         return against_figure(against.versus)
 

@@ -191,7 +191,7 @@ def _refuse_lacking(catalog: Catalog, selection: RecordSelection, records: Recor
         advice = records.problems[0]
     elif selection.source == "expected" and _has_own(catalog, selection, missing):
         names = ", ".join(missing)
-        advice = f"add `--from results`: {own_folder} holds some"
+        advice = f"add `--from results`, without --beside: {own_folder} holds some"
     elif missing and selection.source != "results" and _are_catalogued(catalog, missing):
         _refuse_unrecorded(missing, own_folder if selection.source == "both" else None)
     elif recorded:

@@ -1,4 +1,4 @@
-"""One detector against others: what it misses and others find, what nobody finds, and each pair."""
+"""One detector against others: what it misses and others find, what none finds, and each pair."""
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ def _cases(table: "pd.DataFrame", mine: Sequence[str]) -> "pd.DataFrame":
 
 
 def tables(against: Against) -> list[ScoreTable]:
-    """The pairs, the cases that others find, and those that nobody finds, to be read."""
+    """The pairs, the cases that others find, and the cases that none of them finds, to be read."""
     heading = ["FIRST", "SECOND", "N", "ALONE", "FAMILIES", "P", "HOLM"]
     pairs = [heading]
     for _, row in against.versus.iterrows():
@@ -140,6 +140,6 @@ def tables(against: Against) -> list[ScoreTable]:
     shown = [
         ScoreTable("Pairs of rows: cases on which one alone is PAIRED", pairs),
         ScoreTable("Cases that others find, and yours do not", missed),
-        ScoreTable("Cases that nobody finds", nobody),
+        ScoreTable("Cases that none of these rows finds", nobody),
     ]
     return [table for table in shown if len(table.rows) > 1]

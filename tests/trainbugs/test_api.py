@@ -301,6 +301,11 @@ def test_plot_draws_curves_of_both_variants_or_the_heat_map():
     assert [axes.get_title() for axes in maps.axes][:2] == ["buggy", "fixed"]
 
 
+def test_a_name_is_no_comparison():
+    with pytest.raises(UsageError, match=r"takes what trainbugs\.against returns, not a str"):
+        trainbugs.plot_against("trainproof")
+
+
 def test_what_cannot_be_plotted(api_toy):
     names = "SO-60335387/digits, SO-60335387/lr1e-4, SO-60335387/lr1e-5"
     with pytest.raises(UsageError, match=f"SO-60335387 has several cases; name one of {names}"):

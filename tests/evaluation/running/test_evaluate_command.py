@@ -126,6 +126,20 @@ def test_the_rule_called_default_is_chosen_whatever_it_finds(cli, toy, make):
     assert answers == {"any": (1, False), "default": (0, True)}
 
 
+@pytest.mark.parametrize("code, is_said", [("other", True), ("mark", False)])
+def test_a_line_says_that_no_rule_is_about_the_alarms_of_a_detector(cli, make, code, is_said):
+    marks = """
+        main(lambda target, state: {"alarms": [alarm("mark", "a mark")]})
+    """
+    detector = make("marks", marks, alarm_rules={"default": {"codes": [code]}})
+    arguments = ("--detector", detector, "--bugs", "Toy-1", "--python", sys.executable)
+    status, _, err = cli("evaluate", *arguments, "--controls", "none", "--overhead", "none")
+    assert status == 0
+    line = "marks: none of its alarms counts, because no rule in detector.json is about them"
+    assert (line in err) == is_said
+    assert ("their codes are mark" in err) == is_said
+
+
 @pytest.mark.parametrize(
     "arguments, words",
     [

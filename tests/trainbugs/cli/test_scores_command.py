@@ -138,7 +138,8 @@ def test_own_records_beside_the_committed_ones(scored, tmp_path):
     status, out, err = scored("optimizer-progress", "--from", "both", "--json")
     assert numbers(out) == {"optimizer-progress": (0, 1, 0)}
     assert err.startswith(
-        "of optimizer-progress the committed records are left out for those of yours\n"
+        "of optimizer-progress your records count, and the committed ones do not: name another "
+        "--results to have these\n"
     )
 
 

@@ -1,7 +1,7 @@
 """The subcommand evaluate: lets detectors look at programs, and scores their answers."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -205,12 +205,27 @@ def evaluate_detectors(options: EvaluateOptions) -> ExitStatus:
         why = "lines above say why" if result.broken else "name other bugs or --references"
         raise UsageError(f"no detector was asked about any program; {why}")
     problems = _report(plan, result, session, options)
+    for line in _uncounted(plan, result):
+        session.progress.note(line)
     _promote(plan, result, folders, options, catalog)
     for program in result.broken:
         session.progress.note(f"{program.run.name}: does not run by itself, no detector was asked")
     if result.broken or problems:
         return INVALID
     return _check_status(result.checks)
+
+
+def _uncounted(plan: "CampaignOptions", result: "CampaignResult") -> Iterator[str]:
+    """A line for each detector that raised alarms of which no rule counts one."""
+    for detector in plan.detectors:
+        checks = [check for check in result.checks if check.detector == detector.name]
+        alarms = [alarm for check in checks for alarm in check.alarms]
+        if alarms and not any(rule.counted(alarms) for rule in detector.alarm_rules.values()):
+            codes = ", ".join(sorted({alarm.code for alarm in alarms}))
+            yield (
+                f"{detector.name}: none of its alarms counts, because no rule in detector.json is "
+                f"about them; their codes are {codes}"
+            )
 
 
 def _check_status(checks: "Sequence[CheckRecord]") -> ExitStatus:

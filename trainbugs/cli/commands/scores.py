@@ -181,7 +181,7 @@ def _score_against(options: ScoresOptions, catalog: "Catalog") -> ExitStatus:
     records = read_records(catalog, options.against_selection)
     status = invalid_if(records.problems)
     with reporting(status):
-        print(unreadable(records.problems), end="", file=sys.stderr)
+        _print_notes(records, catalog.root)
         format, figures = options.printed_format, options.figures
         report_against(records, options.detectors, options.out, format, catalog, figures)
     return status
@@ -229,7 +229,8 @@ def _print_notes(records: "Records", root: Path) -> None:
     replaced = records.excluded_detectors(REPLACED)
     if replaced:
         print(
-            f"of {', '.join(replaced)} the committed records are left out for those of yours",
+            f"of {', '.join(replaced)} your records count, and the committed ones do not: name "
+            "another --results to have these",
             file=sys.stderr,
         )
 
