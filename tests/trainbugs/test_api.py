@@ -303,7 +303,7 @@ def test_plot_draws_curves_of_both_variants_or_the_heat_map():
 
 def test_a_name_is_no_comparison():
     with pytest.raises(UsageError, match=r"takes what trainbugs\.against returns, not a str"):
-        trainbugs.plot_against("trainproof")
+        trainbugs.plot_against("trainproof")  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_plotted(api_toy):

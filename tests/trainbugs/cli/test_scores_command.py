@@ -241,7 +241,7 @@ def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored,
         ),
         (
             ["mine"],
-            "no checks of mine in the committed records; add `--from results`: results/detectors "
+            "no checks of mine in the committed records; add `--from results`, without --beside: results/detectors "
             "holds some",
         ),
         (
