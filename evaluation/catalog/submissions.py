@@ -33,7 +33,7 @@ class Submission(Struct, frozen=True, forbid_unknown_fields=True):
     link: Annotated[
         Text, Meta(description="where to read more of it, or to ask: a paper, a repository")
     ]
-    since: Annotated[Date, Meta(description="since when its programs are what they are")]
+    since: Annotated[Date, Meta(description="the day of this version")]
     developed_on: Annotated[
         tuple[Name, ...],
         Meta(description="bugs of this benchmark by which it was made, tuned or trained"),

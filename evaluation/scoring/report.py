@@ -15,6 +15,7 @@ from evaluation.scoring.outcomes import FAILURES, PROGRAM, ROW, label
 from evaluation.scoring.scores import CLEAN_RUNS, MORE, REFERENCE_FREE
 from runner.files.atomic import finite, write_json, write_text
 from runner.files.cells import cell
+from runner.plurals import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -276,7 +277,8 @@ def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
     rejected = int((scores.chosen == False).sum())  # noqa: E712
     if rejected and len(scores) > MOST_ROWS:
         lines.append(
-            f"{rejected} rules that are not their detector's own setting are in scores.csv"
+            f"scores.csv also has {counted(rejected, 'rule')} by which no detector is meant to be "
+            "used"
         )
     undated = sorted(set(scores.detector[scores.rule_since.isna()]))
     if undated:
