@@ -17,6 +17,7 @@ from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 from runner.errors import CatalogError, ResultsError, UsageError
 from runner.files import untrusted
+from runner.files.schema_errors import near
 from runner.plurals import counted
 from runner.results.record import MAX_RECORD_BYTES
 from runner.results.revision import find_revision
@@ -57,16 +58,23 @@ def check_submission(catalog: Catalog, folder: Path) -> Findings:
         *_described(catalog, submission, detector),
         *_unreadable(detector.directory),
         *_recorded(detector, records.checks),
-        *_tabulated(catalog, home / name, records),
     ]
+    if not _unknown_bugs(catalog, submission):
+        problems += _tabulated(catalog, home / name, records)
     return Findings(tuple(problems), tuple(_notes(catalog, detector, records.checks)))
+
+
+def _unknown_bugs(catalog: Catalog, submission: Submission) -> Sequence[str]:
+    """The names in `developed_on` that are no bugs: without them no table can be made."""
+    return sorted(set(submission.developed_on) - set(catalog.ids()))
 
 
 def _described(catalog: Catalog, submission: Submission, detector: Detector) -> Iterator[str]:
     """What is wrong with the detector and what is said of it."""
-    unknown = sorted(set(submission.developed_on) - set(catalog.ids()))
+    unknown = _unknown_bugs(catalog, submission)
     if unknown:
-        yield f"submission.json: developed_on names {unknown[0]!r}, which is no bug here"
+        close = near(unknown[0], catalog.ids())
+        yield f"submission.json: developed_on names {unknown[0]!r}, which is no bug here{close}"
     if not (detector.directory / "README.md").is_file():
         yield f"{detector.name}: there is no README.md, which tells its settings and its limits"
     rules = set(detector.alarm_rules)
@@ -108,7 +116,10 @@ def _faults(detector: Detector, check: CheckRecord) -> Iterator[str]:
     if check.detector != detector.name or check.version != detector.version:
         yield f"is of {check.detector} {check.version}, expected {detector.version}"
     if check.rules != keys.rules_digest(detector.alarm_rules):
-        yield "was made with other alarm rules"
+        yield (
+            "was made with other alarm rules; put these back, or write a new version into "
+            "detector.json"
+        )
     if not check.runtime.pinned or check.runtime.trusted:
         yield "did not run in a pinned environment of your own"
     if (check.revision or "-dirty").endswith("-dirty"):

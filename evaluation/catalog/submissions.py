@@ -4,7 +4,7 @@ submissions/<name>/ holds submission.json, the detector in the folder <name>, it
 <name>.jsonl, and tables.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,6 +17,7 @@ from runner.bugs.catalog import check, read_json
 from runner.errors import CatalogError
 from runner.field_types import Name
 from runner.files.folders import check_links
+from runner.files.schema_errors import near
 from runner.files.untrusted import UnsafeError, shown
 
 FOLDER = "submissions"
@@ -82,6 +83,17 @@ def find_records(root: Path, detector: Detector) -> Path | None:
     return root / FOLDER / name
 
 
+def _refuse_unknown(root: Path, name: str, bugs: Sequence[str]) -> None:
+    """Raise CatalogError for a bug that is not there: it would count as one that is NEW."""
+    known = {path.parent.name for path in (root / "bugs").glob("*/config.json")}
+    for bug in bugs:
+        if bug not in known:
+            raise CatalogError(
+                f"{FOLDER}/{name}/submission.json: developed_on names {bug!r}, which is no bug "
+                f"here{near(bug, known)}"
+            )
+
+
 def load_frozen(root: Path) -> Mapping[str, Frozen]:
     """By detector, since when it is left alone and by which bugs it was made,
     or one of its rules is chosen.
@@ -101,6 +113,7 @@ def load_frozen(root: Path) -> Mapping[str, Frozen]:
     frozen_detectors |= frozen.load(root)
     for name in names(root):
         submission, detector = load(root, name)
+        _refuse_unknown(root, name, submission.developed_on)
         digest = frozen.digest(detector.directory)
         frozen_detectors[name] = Frozen(
             detector.version, submission.since, digest, submission.developed_on

@@ -183,3 +183,16 @@ def test_the_detector_lies_in_a_folder_of_the_name(tmp_path):
         CatalogError, match=f"there is no {EXAMPLE}/detector.json; the detector's folder has the"
     ):
         submissions.load(tmp_path, EXAMPLE)
+
+
+def test_a_misspelt_bug_is_no_bug_that_the_authors_knew(copy):
+    """Whoever submits nothing types no `submit --check`, and would count the bug as NEW."""
+    path = copy / "submission.json"
+    described = json.loads(path.read_text())
+    path.write_text(json.dumps(described | {"developed_on": ["PyTorch-1604"]}))
+    with pytest.raises(
+        CatalogError, match=r"developed_on names 'PyTorch-1604', which is no bug here"
+    ):
+        submissions.load_frozen(copy.parents[1])
+    path.write_text(json.dumps(described | {"developed_on": ["PyTorch-16045"]}))
+    assert submissions.load_frozen(copy.parents[1])[EXAMPLE].developed_on == ("PyTorch-16045",)

@@ -4,10 +4,12 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.evaluating import KINDS
 
+from evaluation.running import campaign
 from trainbugs import api
 from trainbugs.cli.main import main
 
@@ -217,18 +219,39 @@ def test_an_environment_that_is_not_whole_is_named_before_any_program_runs(cli, 
     assert not list(tmp_path.rglob("metrics.json"))
 
 
+def unbuildable(directory):
+    """Give a detector an environment that cannot be built."""
+    (directory / "environment.json").write_text('{"disk_gb": 0.1}')
+    (directory / ".python-version").write_text("3.11\n")
+    (directory / "requirements.txt").write_text(f"one==1 --hash=sha256:{64 * '0'}\n")
+    return directory
+
+
 def test_an_environment_that_cannot_be_built_is_named_before_any_program_runs(
     cli, make, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("UV_DEFAULT_INDEX", str(tmp_path))
-    directory = make("always")
-    (directory / "environment.json").write_text('{"disk_gb": 0.1}')
-    (directory / ".python-version").write_text("3.11\n")
-    (directory / "requirements.txt").write_text(f"one==1 --hash=sha256:{64 * '0'}\n")
+    directory = unbuildable(make("always"))
     status, out, err = cli("evaluate", "--detector", directory, "--python", sys.executable)
     assert (status, out) == (2, "")
     assert "environment detector-always could not be built: " in err.splitlines()[-1]
     assert "bare: " not in err
+
+
+@pytest.mark.parametrize("torch, is_made", [("1.13.1", False), ("2.2.2", True)])
+def test_an_environment_that_no_check_needs_is_not_built(torch, is_made):
+    made = []
+
+    class Run:
+        detector = SimpleNamespace(supports=lambda version: version == "2.2.2")
+
+        @property
+        def adapter(self):
+            made.append(self)
+
+    check = SimpleNamespace(detector_run=Run(), program=SimpleNamespace(torch=torch))
+    campaign._make_ready([check], {})  # type: ignore[list-item]
+    assert bool(made) == is_made
 
 
 @pytest.mark.parametrize("name", ["pandas", "matplotlib"])
