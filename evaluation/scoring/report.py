@@ -271,8 +271,7 @@ def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
     unusual = [f"{name} ({programs} programs)" for name, programs in unusual_rows(outcomes).items()]
     if unusual:
         lines.append(
-            f"{', '.join(unusual)}: of other programs than the rest, not to be compared; "
-            "add --common"
+            f"{', '.join(unusual)}: met other programs than the rest; to compare rows, add --common"
         )
     rejected = int((scores.chosen == False).sum())  # noqa: E712
     if rejected and len(scores) > MOST_ROWS:

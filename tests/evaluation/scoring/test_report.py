@@ -106,7 +106,7 @@ def test_rows_of_other_programs_and_rules_without_a_date_are_named_below():
     programs, dates = report.notes(table, scored)
     assert (
         programs
-        == "c (2 of 2 programs): of other programs than the rest, not to be compared; add --common"
+        == "c (2 of 2 programs): met other programs than the rest; to compare rows, add --common"
     )
     assert dates.startswith("all rows: the records are older")
     scored, table, _ = of(*(replace(check, declared={}) for check in pair("a")))
