@@ -249,8 +249,11 @@ def test_an_environment_that_no_check_needs_is_not_built(torch, is_made):
         def adapter(self):
             made.append(self)
 
-    check = SimpleNamespace(detector_run=Run(), program=SimpleNamespace(torch=torch))
-    campaign._make_ready([check], {})  # type: ignore[list-item]
+    class Check:
+        detector_run = Run()
+        program = SimpleNamespace(torch=torch)
+
+    campaign._make_ready([Check()], {})  # type: ignore[list-item]
     assert bool(made) == is_made
 
 

@@ -245,10 +245,13 @@ def test_one_may_trust_it_and_the_record_says_so(toy, built, cli, tmp_path):
 @needs_root
 def test_a_worker_refuses_it_too(toy, built):
     from runner.cluster import worker
+    from runner.cluster.calls import UnfitError
 
     os.chown(built.directory, SECOND, SECOND)
-    with pytest.raises(EnvironmentBuildError, match="belongs to"):
+    with pytest.raises(UnfitError) as refused:
         worker.find_runtime(worker.Where(toy.root, "cpu", None), "toy")
+    with pytest.raises(EnvironmentBuildError, match=r"^worker \S+: .* belongs to"):
+        refused.value.outcome()
     assert worker.find_runtime(worker.Where(toy.root, "cpu", None, trust=True), "toy").trusted
 
 
