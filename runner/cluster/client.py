@@ -6,27 +6,27 @@ import asyncio
 import math
 import pickle
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from runner.cluster import calls, connection, slurm
+from runner.cluster.fitness import POLL_S, Fitness
 from runner.errors import ClusterError, UsageError, WorkerLostError
 
 Result = TypeVar("Result")
 
-POLL_S = 1.0
 # How long calls may wait for a first worker before `trouble` says so.
 PATIENCE_S = 30.0
 # How often Slurm is asked for jobs to replace those that it refused or that have ended.
 ASK_S = 10.0
 CLOSE_S = 20.0
-# How many workers one call may ask that cannot do it.
-MOST_ASKED = 4
+# How many workers one call may ask that cannot do it, and how often all others may be lost.
+MOST_ASKED, MOST_LOST = 4, 4
 
 
 class _Gone(Exception):  # noqa: N818 - nothing is wrong
@@ -36,8 +36,9 @@ class _Gone(Exception):  # noqa: N818 - nothing is wrong
 class Cluster:
     """Workers on other machines; each thread executes one call at a time.
 
-    Made by `connect`; a context manager. Dask gets no more calls than there are threads,
-    because it suspects every call that was assigned to a lost worker of having killed it. A result
+    Made by `connect`; a context manager. Dask gets no more calls than there are threads of workers
+    that may do them, because it suspects every call that was assigned to a lost worker of having
+    killed it, and takes no call from a worker that it was bound to. A result
     is fetched at once and then released on the worker, because Dask would compute it again if that
     worker were lost.
     """
@@ -60,9 +61,9 @@ class Cluster:
         self._had_workers = False
         self._alone_since: float | None = time.monotonic()
         self._refused: str | None = None
-        # The addresses of workers that lacked something, by what they lacked.
-        self._unfit: dict[str, set[str]] = defaultdict(set)
-        self._news: deque[str] = deque()
+        self._fitness = Fitness(where)
+        # How many calls are running, by what they need of a worker.
+        self._busy: Counter[str] = Counter()
         self._watcher = asyncio.run_coroutine_threadsafe(self._watch(), self._loop)
 
     def __enter__(self) -> Self:
@@ -119,7 +120,7 @@ class Cluster:
 
     def news(self) -> list[str]:
         """Which workers were found to lack something since the last call, a line each."""
-        return [self._news.popleft() for _ in range(len(self._news))]
+        return self._fitness.news()
 
     def close(self) -> None:
         """Cancel the calls that have not ended, and disconnect; workers that were started for this
@@ -141,15 +142,7 @@ class Cluster:
         try:
             if self._gone:
                 raise self._lost()
-            async with self._changed:
-                await self._changed.wait_for(lambda: self._running < self._threads)
-                self._running += 1
-            try:
-                return await self._result(call, needs)
-            finally:
-                self._running -= 1
-                async with self._changed:
-                    self._changed.notify()
+            return await self._result(call, needs)
         except asyncio.CancelledError:
             if self._gone:
                 raise self._lost() from None
@@ -157,41 +150,59 @@ class Cluster:
         finally:
             self._tasks.discard(task)
 
+    @asynccontextmanager
+    async def _thread(self, needs: str) -> AsyncIterator[None]:
+        """Wait until a worker that may do such a call has a free thread, and keep it."""
+
+        def is_free() -> bool:
+            capacity = self._fitness.capacity(needs)
+            return self._running < self._threads and self._busy[needs] < capacity
+
+        async with self._changed:
+            await self._changed.wait_for(is_free)
+            self._running += 1
+            self._busy[needs] += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+            self._busy[needs] -= 1
+            async with self._changed:
+                self._changed.notify_all()
+
     async def _result(self, call: bytes, needs: str) -> Any:
         asked: set[str] = set()
+        losses = 0
         while True:
-            try:
-                return calls.unpack(await self._performed(call, await self._fit(needs)))
-            except (calls.Abandoned, _Gone):
-                # The result is still needed, so the worker was about to end; another one executes
-                # the call.
-                continue
-            except calls.UnfitError as error:
-                self._note_unfit(error, needs)
-                is_last = error.worker in asked or len(asked) + 1 >= MOST_ASKED
-                asked.add(error.worker)
-                if is_last or not error.worker or not await self._fit(needs):
-                    return error.outcome()
+            async with self._thread(needs):
+                fit = await self._fitness.select(needs, asked)
+                try:
+                    result = calls.unpack(await self._performed(call, fit))
+                except calls.Abandoned:
+                    # The result is still needed, so the worker was about to end; another one
+                    # executes the call.
+                    continue
+                except _Gone:
+                    losses += 1
+                    if losses == MOST_LOST:
+                        raise self._all_lost(losses) from None
+                    continue
+                except calls.UnfitError as error:
+                    self._fitness.note_refusal(needs, error.worker, error.why)
+                    is_last = bool(fit) and error.worker in asked
+                    asked.add(error.worker)
+                    is_last = is_last or len(asked) >= MOST_ASKED or not error.worker
+                    if is_last or not await self._fitness.select(needs, asked):
+                        return error.outcome()
+                    continue
+                self._fitness.note_success(needs)
+                return result
 
-    def _note_unfit(self, error: calls.UnfitError, needs: str) -> None:
-        unfit = self._unfit[needs]
-        if error.worker and error.worker not in unfit:
-            unfit.add(error.worker)
-            self._news.append(f"{self.where}: worker {error.worker} cannot do it: {error.why}")
-
-    async def _fit(self, needs: str) -> list[str] | None:
-        """The workers that may do such a call; None if each may, or if each of them is unfit."""
-        unfit = self._unfit[needs]
-        return [each for each in await self._workers() if each not in unfit] if unfit else None
-
-    async def _workers(self) -> list[str]:
-        try:
-            return sorted(await asyncio.wait_for(self._client.nthreads(), PATIENCE_S))
-        except Exception as error:
-            raise ClusterError(
-                f"{self.where}: the scheduler does not say which workers it has "
-                f"({connection.first_line(error)})"
-            ) from error
+    def _all_lost(self, losses: int) -> WorkerLostError:
+        return WorkerLostError(
+            f"{self.where}: all workers that could do it were lost {losses} times; their logs may "
+            "say why (memory, time limit, machine)"
+        )
 
     async def _performed(self, call: bytes, fit: list[str] | None) -> bytes:
         """The outcome of a call on one of these workers; on any, if there is none of them. Raises
@@ -232,7 +243,8 @@ class Cluster:
         waiting = asyncio.ensure_future(future)
         try:
             while not (await asyncio.wait({waiting}, timeout=POLL_S))[0]:
-                if not set(fit) & set(await self._workers()):
+                # The scheduler may have said nothing lately: `_watch` ends all calls if it is gone.
+                if not set(fit) & set(self._fitness.threads):
                     raise _Gone
             return await waiting
         finally:
@@ -261,7 +273,10 @@ class Cluster:
             threads: dict[str, int] = {}
             # Any exception: a scheduler that does not answer has no workers to offer.
             with suppress(Exception):
-                threads = await asyncio.wait_for(self._client.nthreads(), PATIENCE_S)
+                # Not `wait_for`: in Python 3.11 it may lose a cancellation.
+                async with asyncio.timeout(PATIENCE_S):
+                    threads = await self._client.nthreads()
+                self._fitness.update(threads)
             await self._note(sum(threads.values()))
             if self._client.status != "running":
                 self._give_up()

@@ -2,33 +2,41 @@
 
 import asyncio
 import pickle
-from collections import defaultdict, deque
+from collections import Counter
 
 import pytest
 
-from runner.cluster import client
+from runner.cluster import client, fitness
 from runner.cluster.calls import UnfitError
-from runner.errors import UnbuiltError
+from runner.errors import UnbuiltError, WorkerLostError
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    for name, value in (("POLL_S", 0.01), ("LOOK_S", 0.02), ("REPLACE_S", 0.2)):
+        monkeypatch.setattr(fitness, name, value)
 
 
 class Cluster(client.Cluster):
-    """Workers by address; `good` ones do calls. A call goes to the first one that it may go to."""
+    """Workers by address; `good` ones do calls. A call goes to the first one that it may go to, and
+    `lost` calls lose their workers.
+    """
 
-    def __init__(self, *addresses, good=(), names=None):
-        self.where = "here"
-        self._unfit, self._news = defaultdict(set), deque()
-        self.addresses, self.good, self.names = list(addresses), good, names or {}
-        self.asked, self.gone = [], 0
-
-    async def _workers(self):
-        return list(self.addresses)
+    def __init__(self, *addresses, good=(), names=None, threads=9, lost=0):
+        self.where, self._threads, self._running = "here", 9, 0
+        self._busy, self._changed = Counter(), asyncio.Condition()
+        self._fitness = fitness.Fitness("here")
+        self._fitness.update(dict.fromkeys(addresses, threads))
+        self.good, self.names, self.lost = good, names or {}, lost
+        self.asked, self.most_busy = [], 0
 
     async def _performed(self, call, fit):
+        self.most_busy = max(self.most_busy, self._running)
         await asyncio.sleep(0)
-        if self.gone:
-            self.gone -= 1
+        if self.lost:
+            self.lost -= 1
             raise client._Gone
-        chosen = (fit or self.addresses)[0]
+        chosen = (fit or list(self._fitness.threads))[0]
         self.asked.append(chosen)
         if chosen in self.good:
             return pickle.dumps((chosen, None))
@@ -36,11 +44,13 @@ class Cluster(client.Cluster):
         error.worker = self.names.get(chosen, chosen)
         return pickle.dumps((None, error))
 
-    def ask(self, *needs):
+    def ask(self, *needs, meanwhile=None):
         """The results of calls that are made at the same time."""
 
         async def all_of_them():
-            return await asyncio.gather(*(self._result(b"", need) for need in needs))
+            others = [] if meanwhile is None else [meanwhile()]
+            tasks = [self._result(b"", need) for need in needs]
+            return (await asyncio.gather(*tasks, *others))[: len(needs)]
 
         return asyncio.run(all_of_them())
 
@@ -56,20 +66,29 @@ def test_another_worker_does_it_and_the_first_is_not_asked_again():
 
 def test_a_worker_that_lacks_one_environment_is_asked_for_another():
     cluster = Cluster("a", "b", good=("b",))
-    cluster.ask("torch", "jax")
-    assert sorted(cluster.asked) == ["a", "a", "b", "b"]
+    cluster.ask("torch")
+    cluster.ask("jax")
+    assert cluster.asked == ["a", "b", "a", "b"]
 
 
 def test_calls_that_one_worker_refuses_at_the_same_time_are_all_done():
     cluster = Cluster("a", "b", good=("b",))
     assert cluster.ask("torch", "torch", "torch") == ["b"] * 3
+    assert len(cluster.news()) == 1
 
 
 def test_a_call_asks_few_workers_that_cannot_do_it():
-    cluster = Cluster(*map(str, range(9)))
+    cluster = Cluster(*(f"{host}:1" for host in range(9)))
     with pytest.raises(UnbuiltError, match="could not be built"):
         cluster.ask("torch")
     assert len(cluster.asked) == client.MOST_ASKED
+
+
+def test_a_call_asks_another_machine_before_another_worker_of_the_same():
+    bad = [f"host-1:{port}" for port in range(8)]
+    cluster = Cluster(*bad, "host-2:0", good=("host-2:0",))
+    assert cluster.ask("torch") == ["host-2:0"]
+    assert len(cluster.asked) == 2
 
 
 def test_a_call_that_no_worker_can_do_ends():
@@ -89,6 +108,75 @@ def test_a_worker_that_the_scheduler_knows_by_another_name_is_not_asked_for_ever
 
 
 def test_a_call_whose_workers_have_gone_goes_to_others():
-    cluster = Cluster("a", good=("a",))
-    cluster.gone = 2
+    cluster = Cluster("a", good=("a",), lost=2)
     assert cluster.ask("torch") == ["a"]
+
+
+def test_a_call_that_loses_its_workers_again_and_again_ends():
+    cluster = Cluster("a", good=("a",), lost=99)
+    with pytest.raises(WorkerLostError, match="lost 4 times"):
+        cluster.ask("torch")
+    assert cluster.lost == 99 - client.MOST_LOST
+
+
+def test_calls_wait_for_the_worker_that_takes_the_place_of_a_lost_one():
+    cluster = Cluster("a", "b", good=("b", "c"))
+    cluster.ask("torch")
+    cluster._fitness.update({"a": 9})
+
+    async def replace():
+        await asyncio.sleep(0.05)
+        cluster._fitness.update({"a": 9, "c": 9})
+
+    assert cluster.ask("torch", "torch", meanwhile=replace) == ["c", "c"]
+
+
+def test_calls_do_not_wait_for_ever_for_such_a_worker():
+    cluster = Cluster("a", "b", good=("b",))
+    cluster.ask("torch")
+    cluster._fitness.update({"a": 9})
+    for _ in range(2):
+        with pytest.raises(UnbuiltError):
+            cluster.ask("torch")
+
+
+def test_a_worker_that_comes_back_is_asked_again():
+    cluster = Cluster("a", "b", good=("b",))
+    cluster.ask("torch")
+    cluster._fitness.update({"b": 9})
+    cluster._fitness.update({"a": 9, "b": 9})
+    cluster.good = ("a", "b")
+    assert cluster.ask("torch") == ["a"]
+
+
+def test_a_worker_gets_no_more_calls_than_it_has_threads():
+    """Calls that wait may go to a worker that comes later."""
+    cluster = Cluster("a", "b", good=("b",), threads=1)
+    cluster.ask("torch")
+    cluster.most_busy = 0
+    assert cluster.ask(*["torch"] * 5) == ["b"] * 5
+    assert cluster.most_busy == 1
+
+
+def test_workers_that_leave_end_the_wait_for_them():
+    cluster = Cluster("a", "b", good=("b",))
+
+    async def wait():
+        never = asyncio.get_running_loop().create_future()
+        cluster._fitness.update({"a": 9})
+        await cluster._ended(never, ["b"])
+
+    with pytest.raises(client._Gone):
+        asyncio.run(wait())
+
+
+def test_a_result_that_came_counts_though_its_worker_has_left(monkeypatch):
+    cluster = Cluster("a", "b")
+    cluster._fitness.update({"a": 9})
+
+    async def wait():
+        done = asyncio.get_running_loop().create_future()
+        done.set_result(b"result")
+        return await cluster._ended(done, ["b"])
+
+    assert asyncio.run(wait()) == b"result"
