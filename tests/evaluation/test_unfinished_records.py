@@ -135,14 +135,14 @@ def test_the_page_of_version_4_says_what_it_finds_of_later_bugs():
 
 
 def test_the_page_of_version_7_says_what_it_finds_of_the_catalogue():
-    records = CommittedChecks(FOLDER).read(["sanitizer"])
+    records = CommittedChecks(FOLDER).read(["sanitizer-7"])
     table = outcomes(records.checks, records.rules)
     table = table[~table.bug.isin(uncounted_bugs())]
-    developed = table[table.bug.isin(frozen.load(ROOT)["sanitizer"].developed_on)]
+    developed = table[table.bug.isin(frozen.load(ROOT)["sanitizer-7"].developed_on)]
     own, fixed = with_twins(developed), developed[developed.kind == "fixed"]
     harmful, controls = own[~own.benign], table[table.kind == "control"]
     found = harmful[harmful.paired]
-    text = page_of("sanitizer")
+    text = page_of("sanitizer-7")
     assert f"It finds {len(found)} of {len(harmful)} cases" in text
     assert f"and accuses {fixed.alarmed.sum()} of their {len(fixed)} fixed programs" in text
     assert f"and {controls.alarmed.sum()} of the {len(controls)} [controls]" in text
@@ -151,16 +151,16 @@ def test_the_page_of_version_7_says_what_it_finds_of_the_catalogue():
 
 
 def test_the_page_of_version_7_says_what_it_finds_of_later_bugs():
-    records = CommittedChecks(FOLDER).read(["sanitizer"])
+    records = CommittedChecks(FOLDER).read(["sanitizer-7"])
     table = outcomes(records.checks, records.rules)
     shown = table[table.kind != "control"]
-    later = shown[~shown.bug.isin(frozen.load(ROOT)["sanitizer"].developed_on)]
+    later = shown[~shown.bug.isin(frozen.load(ROOT)["sanitizer-7"].developed_on)]
     own, fixed = with_twins(later), later[later.kind == "fixed"]
     found = own[~own.benign].groupby("bug").paired.any()
     low, high = (round(100 * bound) for bound in wilson(int(found.sum()), len(found)))
     row = f"{found.sum()} of {len(found)} (95 %: {low} to {high} %)"
     assert f"after version 7 | 7 | {row} | {fixed.alarmed.sum()} of {len(fixed)} |" in page_of(
-        "sanitizer"
+        "sanitizer-7"
     )
 
 

@@ -231,7 +231,7 @@ def counted():
 
 
 WITHOUT_RECORDS = {
-    "eager-compiled", "guardtower", "losslint", "mldoct", "preflight-ml", "releases", "sanitizer", "sanitizer-4",
+    "eager-compiled", "guardtower", "losslint", "mldoct", "preflight-ml", "releases", "sanitizer", "sanitizer-4", "sanitizer-7",
     "tinytorchtest", "torch-preflight", "torcheck", "torchmortem", "torchtest2", "traincheck-full", "training-doctor",
     "traintools",
 }  # fmt: skip

@@ -118,6 +118,7 @@ def test_the_bugs_by_which_rules_were_declared_are_bugs_and_the_detectors_detect
         "sanitizer",
         "sanitizer-3",
         "sanitizer-4",
+        "sanitizer-7",
         "traincheck",
     }
     assert all(frozen[name].developed_on == declared.bugs for name in declared.detectors)

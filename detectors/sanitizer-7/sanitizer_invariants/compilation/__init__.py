@@ -1,0 +1,1 @@
+"""Compilation: compiled code does what the same code does uncompiled, and stays compiled."""

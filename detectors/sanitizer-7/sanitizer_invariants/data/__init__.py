@@ -1,0 +1,1 @@
+"""Data: batches, workers, and the scale of inputs."""

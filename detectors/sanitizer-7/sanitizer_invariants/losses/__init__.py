@@ -1,0 +1,1 @@
+"""Losses: what they are given, and what they are made of."""

@@ -1,0 +1,1 @@
+"""Metrics: objects with `update`, `compute` and `reset`."""

@@ -1,0 +1,1 @@
+"""Modes: training and evaluation, and what a module does in each of them."""

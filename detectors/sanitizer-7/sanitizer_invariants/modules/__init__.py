@@ -1,0 +1,1 @@
+"""Modules: their parts and their weights."""

@@ -1,0 +1,1 @@
+"""Optimizers: which parameters they move, and by which numbers."""

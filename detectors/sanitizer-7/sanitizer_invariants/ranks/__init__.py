@@ -1,0 +1,1 @@
+"""Ranks: the processes of a distributed training."""

@@ -1,0 +1,1 @@
+"""What several invariants have in common."""
