@@ -3,9 +3,10 @@
 import torch
 
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
+from sanitizer_invariants.tools.masks import find_hidden
 from sanitizer_invariants.tools.texts import LOSSES, is_text
 
-LEAST, CALLS, OTHERS, FITTING, LENGTH = 0.05, 3, 3, 0.9, 4
+LEAST, CALLS, FITTING, LENGTH = 0.05, 3, 0.9, 4
 
 
 class MaskedTargets(Invariant):
@@ -85,17 +86,8 @@ class MaskedTargets(Invariant):
 
 def find_padding(tokens, mask):
     """Which places are padding by a mask; None where the table is no such mask."""
-    if mask.device != tokens.device or mask.is_meta:
-        return None
-    values = torch.unique(mask)
-    if len(values) != 2:
-        return None
-    sides = [mask == value for value in values]
-    counts = [len(torch.unique(tokens[side])) for side in sides]
-    for side, count, other in zip(sides, counts, reversed(counts)):  # noqa: B905
-        if count == 1 and other >= OTHERS and is_at_ends(side):
-            return side
-    return None
+    hidden = find_hidden(tokens, mask)
+    return hidden if hidden is not None and is_at_ends(hidden) else None
 
 
 def is_at_ends(padding):

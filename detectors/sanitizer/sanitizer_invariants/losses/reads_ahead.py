@@ -20,7 +20,8 @@ class ReadsAhead(TextRule):
 
     Excepted: texts of which a tenth of the first half is no target; modules that draw random
     numbers (a latent variable may know the whole text), that give nothing for each token, or get
-    the same tokens in another argument (as an encoder does).
+    the same tokens in another argument (as an encoder does); texts of which a mask hides a place
+    of the first half, as padding on the left.
 
     Cost: five calls of a copy at the third such call of a module and then at each 200th.
     """

@@ -105,7 +105,7 @@ def depends_on_text_before(module, arguments, options, number, piece):
     if not bool(changed.any()):
         return False
     pair = [select_row(tensors, original.shape, row, end) for tensors in (output, other)]
-    differs = compare(*pair, (1, end), 1, begin)
+    differs = compare(*pair, ((1, end), 1, begin))
     return differs is not None and differs[0] and differs[1]
 
 

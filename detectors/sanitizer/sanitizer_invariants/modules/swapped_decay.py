@@ -61,7 +61,7 @@ class SwappedDecay(Invariant):
         trained, still = {}, {}
         for module in list_modules():
             parameters = list(module.parameters())
-            if any(map(torch.nn.parameter.is_lazy, parameters)):
+            if not all(map(has_numbers, parameters)):
                 continue
             members = [id(parameter) in held for parameter in parameters]
             shapes = type(module), tuple(parameter.shape for parameter in parameters)
@@ -109,6 +109,11 @@ class Pair:
             return
         self.share = find_share(before, now, newest)
         self.fast = self.fast + 1 if SHARE < self.share < 1 else 0
+
+
+def has_numbers(parameter):
+    """Whether a parameter has numbers in memory."""
+    return not torch.nn.parameter.is_lazy(parameter) and not parameter.is_meta
 
 
 def take_numbers(module):

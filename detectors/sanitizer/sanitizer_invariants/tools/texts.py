@@ -8,6 +8,7 @@ from torch.overrides import TorchFunctionMode
 
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
+from sanitizer_invariants.tools.masks import find_hidden
 from sanitizer_invariants.tools.tracing import describe_module, trace_call
 
 LOSSES = ("cross_entropy", "nll_loss")
@@ -22,10 +23,13 @@ DRAWS = (
 
 
 class Place(NamedTuple):
-    """Which of the tensors that a module gets is a table of tokens, and which axis is the text."""
+    """Which of the tensors that a module gets is a table of tokens, which axis is the text, and how
+    many tokens its loss chooses from.
+    """
 
     number: int
     axis: int
+    classes: int
 
 
 class TextRule(Invariant):
@@ -77,8 +81,9 @@ class TextRule(Invariant):
         module, tables = self.call[0](), self.call[1]
         if module is None or target.dtype != torch.long or not is_sampled(self.losses, 200):
             return
+        classes = arguments["input"].shape[1] if arguments["input"].dim() > 1 else 0
         fitting = tuple(
-            Place(number, axis)
+            Place(number, axis, classes)
             for number, tokens in tables
             for axis in (0, 1)
             if self._fits(tokens, target, ignored, axis)
@@ -172,46 +177,89 @@ def probe_call(module, arguments, options, place):
     nothing for each token.
     """
     module.eval()
-    call = module, arguments, options, False
-    tokens = copies.list_tensors((arguments, options))[place.number]
-    shape, axis, half = tokens.shape, place.axis, tokens.shape[place.axis] // 2
-    texts = shape[1 - axis] // 2
-    output, parts = trace_call(*call)
-    other, other_parts = call_with(call, tokens, replace, (axis, half, shape[axis] - half))
-    by_second = compare(output, other, shape, axis, half)
+    reader = Reader((module, arguments, options, False), place)
+    length, texts = reader.shape[place.axis], reader.shape[1 - place.axis] // 2
+    half, whole = reader.length // 2, reader.length
+    shown = list_shown(reader.tokens, copies.list_tensors((arguments, options)), place.axis, half)
+    other, parts = reader.call_with(replace, (place.axis, half, whole - half))
+    by_second = reader.compare(other, place.axis, half, texts=shown)
     if by_second is None:
         return None
-    culprit = find_culprit(module, parts, other_parts, (shape, axis, half))
+    where = reader.shape, place.axis, half
+    culprit = find_culprit(module, reader.parts, parts, where, shown)
     # Tokens whose order is to matter have to matter: those of another text that is packed in
     # front, or are too far away, do not.
-    other, _ = call_with(call, tokens, replace, (axis, 0, half - 1))
-    by_first = compare(output, other, shape, axis, half)
-    other, _ = call_with(call, tokens, turn_round, (axis, 0, half - 1))
-    by_order = compare(output, other, shape, axis, half, ROUNDING)
-    first = tokens.narrow(axis, 0, 1).clone()
-    last = axis, shape[axis] - 1, 1
-    other, _ = call_with(call, tokens, lambda part, _: part.copy_(first), last)
-    by_last = compare(output, other, shape, axis, shape[axis] - 1)
+    other, _ = reader.call_with(replace, (place.axis, 0, half - 1))
+    by_first = reader.compare(other, place.axis, half)
+    other, _ = reader.call_with(turn_round, (place.axis, 0, half - 1))
+    by_order = reader.compare(other, place.axis, half, ROUNDING)
+    first = reader.tokens.narrow(place.axis, 0, 1).clone()
+    last = place.axis, length - 1, 1
+    other, _ = reader.call_with(lambda part, _: part.copy_(first), last)
+    by_last = reader.compare(other, place.axis, length - 1)
     by_text = False, False
     if texts:
         # A recurrent layer hands on to later texts alone.
-        other, _ = call_with(call, tokens, replace, (1 - axis, 0, texts))
-        by_text = compare(output, other, shape, 1 - axis, texts)
+        other, _ = reader.call_with(replace, (1 - place.axis, 0, texts))
+        by_text = reader.compare(other, 1 - place.axis, texts)
     probe = Probe(*by_second, by_first[1], by_order[1], by_last[1], by_text[1], culprit)
     # What costs two more calls is asked where something is suspicious.
-    has_chance = probe.is_odd() and (
-        not copies.are_identical(output, trace_call(*call)[0]) or draws(*call[:3])
-    )
+    has_chance = probe.is_odd() and (not reader.repeats() or draws(module, arguments, options))
     return None if has_chance else probe
 
 
-def call_with(call, tokens, change, part):
-    """What a call gives, and its parts, with other tokens in a part; they are put back."""
-    original = tokens.clone()
-    change(tokens.narrow(*part), part[0])
-    result = trace_call(*call)
-    tokens.copy_(original)
-    return result
+class Reader:
+    """A copy of a call, made with other tokens again and again; of its outputs those are looked at
+    that the module gives for each token, or a part of it, where the module gives a loss alone.
+    """
+
+    def __init__(self, call, place):
+        self.call = call
+        self.tokens = copies.list_tensors(call[1:3])[place.number]
+        self.length = self.tokens.shape[place.axis]
+        whole, self.parts = trace_call(*call)
+        # The part that says something of each token, and the shape of the tokens that it reads.
+        self.speaker, self.shape = find_speaker(whole, self.parts, self.tokens.shape, place)
+        self.output = self._said(whole, self.parts)
+
+    def _said(self, whole, parts):
+        """What the module or its part says; None where the part was not called."""
+        if self.speaker is None:
+            return whole
+        return parts[self.speaker][1] if self.speaker in parts else None
+
+    def call_with(self, change, part):
+        """What the call gives, and all parts, with other tokens in a part; they are put back."""
+        original = self.tokens.clone()
+        change(self.tokens.narrow(*part), part[0])
+        whole, parts = trace_call(*self.call)
+        self.tokens.copy_(original)
+        return self._said(whole, parts), parts
+
+    def compare(self, other, axis, half, share=SHARE, texts=None):
+        return compare(self.output, other, (self.shape, axis, half), share, texts)
+
+    def repeats(self):
+        """Whether the same tokens give the same again."""
+        return copies.are_identical(self.output, self._said(*trace_call(*self.call)))
+
+
+def find_speaker(output, parts, shape, place):
+    """Which part says something of each token, and the shape of the tokens that it reads. None: the
+    module itself. Where that gives a loss alone it is the outermost part that gives a score for
+    each class of the loss, at all places or at all but the last.
+    """
+    tensors = copies.list_tensors(output)
+    if any(move_places(tensor, shape, place.axis) is not None for tensor in tensors):
+        return None, shape
+    shorter = list(shape)
+    shorter[place.axis] -= 1
+    for part, (_, result) in reversed(parts.items()):
+        shapes = {tuple(tensor.shape) for tensor in copies.list_tensors(result)}
+        for tokens in (shape, torch.Size(shorter)):
+            if shapes & {(*tokens, place.classes), (*reversed(tokens), place.classes)}:
+                return part, tokens
+    return None, shape
 
 
 def turn_round(part, axis):
@@ -240,23 +288,40 @@ class DrawRecorder(TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
 
-def find_culprit(module, parts, other_parts, where):
+def find_culprit(module, parts, other_parts, where, texts):
     """What first hands tokens from behind to places before them."""
     for part, (inputs, outputs) in parts.items():
         if part not in other_parts:
             continue
         other_inputs, other_outputs = other_parts[part]
-        received = compare(inputs, other_inputs, *where)
-        result = compare(outputs, other_outputs, *where)
+        received = compare(inputs, other_inputs, where, texts=texts)
+        result = compare(outputs, other_outputs, where, texts=texts)
         if received and result and not received[0] and result[0]:
             return describe_module(part)
     return describe_module(module)
 
 
-def compare(first, second, shape, axis, half, share=SHARE):
-    """Whether numbers before a place differ by more than a share, and those from it on; None where
-    none have places.
+def list_shown(tokens, tensors, axis, half):
+    """The numbers of the texts of which no mask hides a place before the half: what stands in a
+    hidden place is read by nobody, and may come from anywhere. None: all texts.
     """
+    # A mask of what is read leaves out the last token.
+    read = tokens.narrow(axis, 0, tokens.shape[axis] - 1)
+    hidden = [
+        find_hidden(part, mask)
+        for part in (tokens, read)
+        for mask in tensors
+        if mask is not tokens and mask.shape == part.shape
+    ]
+    hidden = [places.narrow(axis, 0, half).any(axis) for places in hidden if places is not None]
+    return (~torch.stack(hidden).any(0)).nonzero().flatten() if hidden else None
+
+
+def compare(first, second, where, share=SHARE, texts=None):
+    """Whether numbers before a place differ by more than a share, of some texts, and those from it
+    on; None where none have places. `where` is the shape of the tokens, the axis and the place.
+    """
+    shape, axis, half = where
     before = after = None
     for left, right in zip(copies.list_tensors(first), copies.list_tensors(second)):  # noqa: B905
         if left.shape != right.shape or not left.is_floating_point():
@@ -265,7 +330,10 @@ def compare(first, second, shape, axis, half, share=SHARE):
         if pair[0] is None:
             continue
         left, right = pair
-        before = bool(before) or copies.relative_difference(left[:half], right[:half]) > share
+        first_half = [half_of[:half] for half_of in pair]
+        if texts is not None:
+            first_half = [half_of[:, texts] for half_of in first_half]
+        before = bool(before) or copies.relative_difference(*first_half) > share
         after = bool(after) or copies.relative_difference(left[half:], right[half:]) > share
     return None if before is None else (before, after)
 

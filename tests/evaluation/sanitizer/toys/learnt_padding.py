@@ -16,6 +16,7 @@ def draw(batch=8, length=9):
     tokens = torch.randint({lowest}, 12, (batch, length))
     lengths = torch.randint(3, length + 1, (batch, 1))
     lengths[0], lengths[1] = length, 4
+    {end}
     return torch.where(torch.arange(length) < lengths, tokens, {padding})
 
 
@@ -32,8 +33,11 @@ for iteration in range(12):
 """
 
 
-def program(loss, lowest="2", padding="0"):
-    return PROGRAM.format(loss=loss, lowest=lowest, padding=padding)
+END = "tokens = tokens.scatter(1, lengths - 1, 1)"
+
+
+def program(loss, lowest="2", padding="0", end=END):
+    return PROGRAM.format(loss=loss, lowest=lowest, padding=padding, end=end)
 
 
 PLAIN = "loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())"
@@ -49,6 +53,8 @@ WRONG = {
 APIS = dict.fromkeys(WRONG, "torch.nn.functional.cross_entropy")
 APIS["logarithms"] = "torch.nn.functional.nll_loss"
 LINES = dict.fromkeys(WRONG, "loss = ")
+# The first word of the filling may be the end.
+ADVISED = {"no other end": program(PLAIN, end="pass")}
 RIGHT = {
     "ignored": program(PLAIN.replace("ten())", "ten(), ignore_index=0)")),
     "labels of their own": program(

@@ -136,3 +136,77 @@ RIGHT = {
     "the token before": program("Attention()", data="text[:, 1:], text[:, :-1]"),
     "all the same": program("Pooled()", data="text[:, :1].expand(8, LENGTH), text[:, :1].expand(8, LENGTH)"),
 }  # fmt: skip
+# Its padding on the left sees nothing, and takes the mean of all tokens.
+MASKED = """
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query, self.value = nn.Linear(16, 16), nn.Linear(16, 16)
+
+    def forward(self, x, mask):
+        scores = self.query(x) @ x.transpose(1, 2)
+        hidden = torch.ones(LENGTH, LENGTH, dtype=torch.bool).triu(1) | (mask == 0)[:, None]
+        return x + scores.masked_fill(hidden, -1e9).softmax(-1) @ self.value(x)
+
+
+def pad():
+    text, mask = torch.randint(1, WORDS, (16, LENGTH + 1)), torch.ones(16, LENGTH, dtype=torch.long)
+    for row, length in ((0, 5), (1, 8)):
+        text[row, :length], mask[row, :length] = 0, 0
+    return text, mask
+
+
+class Model"""
+
+
+def masked(causal="triu(1)"):
+    text = program("Masked()", arguments="inputs, mask").replace("class Model", MASKED, 1)
+    text = text.replace("text = torch.randint(WORDS, (8, LENGTH + 1))", "text, mask = pad()")
+    text = text.replace("tokens, labels=None", "tokens, mask").replace("body(x)", "body(x, mask)")
+    text = text.replace("targets.reshape(-1))", "targets.masked_fill(mask == 0, -100).reshape(-1))")
+    return text.replace("triu(1)", causal)
+
+
+RIGHT["padding on the left"] = masked()
+WRONG["padding on the left, and no mask"] = masked("triu(LENGTH)")
+
+
+# Networks inside of one that gives a loss alone, as packages have them.
+WRAPPER = """
+class Wrapper(nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, text):
+        logits = self.net(text{inside})
+        return F.cross_entropy({logits}.reshape(-1, WORDS), text[:, 1:].reshape(-1))
+
+
+model = Wrapper(Model())
+"""
+
+
+def wrapped(body, mask="None", inside="[:, :-1]", logits="logits"):
+    wrapper = WRAPPER.format(inside=inside, logits=logits)
+    text = program(body, mask).replace("model = Model()", wrapper)
+    text = text.replace("logits = model(inputs)", "loss = model(text)")
+    return text.replace(
+        "    loss = F.cross_entropy(logits.reshape(-1, WORDS), targets.reshape(-1))\n", ""
+    )
+
+
+RIGHT["a mask inside of a wrapper"] = wrapped("Attention()", MASK)
+RIGHT["a wrapper that shifts the scores"] = wrapped(
+    "Attention()", MASK.replace("LENGTH", "x.shape[1]"), "", "logits[:, :-1]"
+)
+WRAPPED = {
+    "inside of a wrapper": wrapped("Attention()"),
+    "inside of a wrapper that shifts the scores": wrapped(
+        "Attention()", "None", "", "logits[:, :-1]"
+    ),
+}
+WRONG.update(WRAPPED)
+LINES.update(dict.fromkeys(WRAPPED, "loss = model("))
+APIS.update(dict.fromkeys(WRAPPED, "torch.nn.MultiheadAttention"))
+LINES["padding on the left, and no mask"] = "logits = model("
