@@ -48,7 +48,8 @@ ORDER = (
     "random-evaluation", "idle-term", "softmax-twice", "softmax-of-one", "attention-axis",
     "overwritten-input", "learnt-padding", "reversed-weights", "frozen-target", "idle-layer",
     "ignored-gradient", "trained-validation", "undone-freezing", "thawed-parameter",
-    "idle-ignore-index", "epochs-as-steps",
+    "idle-ignore-index", "epochs-as-steps", "unlearnt-end", "empty-epoch", "idle-shuffle",
+    "metric-order", "unscheduled-group",
 )  # fmt: skip
 
 

@@ -94,7 +94,8 @@ def list_arrays(dataset):
         values = value if isinstance(value, tuple) else (value,)
         for array in values:
             is_array = hasattr(array, "dtype") and len(getattr(array, "shape", ())) > 1
-            if is_array and "float" in str(array.dtype) and len(array) == len(dataset):
+            is_whole = is_array and len(array) == len(dataset) > 0
+            if is_whole and "float" in str(array.dtype):
                 arrays.append((name, array))
                 break
     return arrays

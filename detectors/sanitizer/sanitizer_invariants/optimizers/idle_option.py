@@ -27,7 +27,7 @@ class IdleOption(Invariant):
 
     Looked at are optimizers that torch has not written, and options that are single numbers above
     0 in all groups. The rate is looked at only where it has changed between two steps: a schedule
-    drives it.
+    drives it. It is looked at once more after each loading.
 
     Excepted: what draws random numbers, asks for a closure, cannot be copied or has over a million
     numbers, names what is the program's, or holds a network; a decay or momentum of less than 64
@@ -59,6 +59,12 @@ class IdleOption(Invariant):
         # What the optimizer writes there by itself is no schedule.
         if optimizer in self.rates:
             self.rates[optimizer] = [group.get("lr") for group in optimizer.param_groups]
+
+    def after_load(self, loaded):
+        # What was loaded may have taken the place of what a schedule drives.
+        for optimizer, tried in self.tried.items():
+            tried.discard("lr")
+            self.rates.pop(optimizer, None)
 
     def _try(self, optimizer, option):
         if not can_be_tried(optimizer):

@@ -23,9 +23,14 @@
 - `after_softmax(tensor, result, dim, frame)`: `softmax` of a plain tensor, by the program or a
   module of `nn.Softmax`, and not by another function of torch;
 - `before_activation(name, tensor, frame)`: `relu` is about to write over a plain tensor; `frame` is
-  the caller's.
+  the caller's;
+- `after_next(iterator, is_over, is_loop)`: the iterator of a DataLoader has given a batch, or was
+  found to be over, by a loop or by a call of `next`;
+- `after_indices(iterator, indices, orders)`: it has taken the indices of the next batch; `orders`
+  are what `torch.randperm` gave meanwhile, as tuples.
 """
 
+import dis
 import functools
 import inspect
 import sys
@@ -35,7 +40,9 @@ import weakref
 
 import torch
 import torch._dynamo
+import torch.utils.data.dataloader
 from torch.distributions import Distribution
+from torch.overrides import TorchFunctionMode
 
 # Dynamo takes what this function returns for a constant.
 is_compiling = (
@@ -531,7 +538,64 @@ def watch_relu(bare, tell):
     return relu_
 
 
+def hook_nexts(tell):
+    # The iterators of other packages inherit from this one.
+    base = torch.utils.data.dataloader._BaseDataLoaderIter
+    bare = base.__next__
+
+    @functools.wraps(bare)
+    def step(iterator):
+        try:
+            batch = bare(iterator)
+        except StopIteration:
+            tell(iterator, True, is_in_loop(sys._getframe(1)))
+            raise
+        tell(iterator, False, False)
+        return batch
+
+    base.__next__ = step
+
+
+def is_in_loop(frame):
+    """Whether a frame is at the head of a loop; the launcher's hook may lie between."""
+    if frame.f_code.co_name == "step" and "_watched_loader" in frame.f_code.co_consts:
+        frame = frame.f_back
+    name = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+    return name.startswith("FOR_ITER")
+
+
+def hook_indices(tell):
+    base = torch.utils.data.dataloader._BaseDataLoaderIter
+    bare = base._next_index
+
+    @functools.wraps(bare)
+    def take(iterator):
+        recorder = OrderRecorder()
+        with recorder:
+            indices = bare(iterator)
+        tell(iterator, indices, recorder.orders)
+        return indices
+
+    base._next_index = take
+
+
+class OrderRecorder(TorchFunctionMode):
+    """Keeps the permutations that are drawn."""
+
+    def __init__(self):
+        super().__init__()
+        self.orders = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        if function is torch.randperm:
+            self.orders.append(tuple(result.tolist()))
+        return result
+
+
 HOOKS = {
+    "after_next": hook_nexts,
+    "after_indices": hook_indices,
     "after_softmax": hook_softmax,
     "before_activation": hook_activations,
     "after_choice": hook_choices,

@@ -60,3 +60,15 @@ def find_sampler(loader):
     if loader.batch_sampler is None:
         return loader.sampler
     return loader.batch_sampler.sampler if type(loader.batch_sampler) is BatchSampler else None
+
+
+def find_source(iterator):
+    """What gives the indices of a loader's iterator, the same in all passes; None where nothing can
+    refer to it without keeping it, as to a list.
+    """
+    source = getattr(iterator, "_index_sampler", None)
+    try:
+        hash(weakref.ref(source))
+    except TypeError:
+        return None
+    return source

@@ -64,7 +64,15 @@ WRONG = {
         MOMENTUM,
     ),
 }
+KEPT = (
+    "self.groups = getattr(self, 'groups', self.param_groups)\n"
+    "p.add_(p.grad, alpha=-self.groups[0]['lr'])"
+)
+LOAD = "scheduler.step(); iteration != 2 or optimizer.load_state_dict(optimizer.state_dict())"
+WRONG["groups that a loading has replaced"] = train(KEPT, RATE, STEPLR, LOAD)
 RIGHT = {
+    "groups that nothing replaces": train(KEPT, RATE, STEPLR, "scheduler.step()"),
+    "a loading": train("p.add_(p.grad, alpha=-group['lr'])", RATE, STEPLR, LOAD),
     "a schedule": train("p.add_(p.grad, alpha=-group['lr'])", RATE, STEPLR, "scheduler.step()"),
     "a rate of its own, and no schedule": train("p.add_(p.grad, alpha=-self.rate)", RATE),
     "a decay": train(
