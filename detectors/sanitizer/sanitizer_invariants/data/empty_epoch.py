@@ -16,9 +16,9 @@ class EmptyEpoch(Invariant):
     looped over twice, or a place in the data that was loaded at the end of an epoch gives no batch;
     neither does a loader that drops its last batch, if the first one is the last.
 
-    A loop has come to the end of a loader without a batch. An earlier pass gave some, or its sampler
-    counts some; or the loader has samples, and drops all of them by `drop_last`. After that a
-    module is called, or a second pass gives nothing.
+    A loop has come to the end of a loader without a batch. An earlier pass gave some; or its
+    sampler counts some; or the loader has samples, and drops all of them by `drop_last`. After that
+    a module is called, or a second pass gives nothing.
 
     Excepted: passes that are followed by another one that gives batches before any module is
     called (what is left of an epoch may be nothing); iterators that are asked once more by `next`,

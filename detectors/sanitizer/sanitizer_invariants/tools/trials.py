@@ -27,6 +27,10 @@ class Trial:
 
     def __init__(self, optimizer):
         memo = {id(value): twin_of(value) for value in list_parameters(optimizer)}
+        for key, value in (list_held(optimizer) or {}).items():
+            # What has a graph cannot be copied by itself.
+            if isinstance(value, torch.Tensor) and value.grad_fn is not None and key not in memo:
+                memo[key] = value.detach().clone()
         self.optimizer = duplicate(optimizer, memo)
         self.parameters = list_parameters(self.optimizer)
         self.begun = time.monotonic()

@@ -1,0 +1,53 @@
+"""Of `skipped-steps`: what it accuses, and what it does not."""
+
+NAME = "skipped-steps"
+PROGRAM = """
+from collections import defaultdict
+
+from torch.cuda.amp import GradScaler
+from torch.cuda.amp.grad_scaler import OptState
+
+
+class Scaler(GradScaler):
+    # On a CPU the scaler of this torch is switched off.
+    def __init__(self):
+        super().__init__(enabled=False)
+        self._enabled, self.count = True, 0
+        self.update()
+
+    def update(self):
+        self._per_optimizer_states = defaultdict(
+            lambda: dict(stage=OptState.READY, found_inf_per_device=dict())
+        )
+
+    def _check_scale_growth_tracker(self, name):
+        return None, None
+
+    def unscale_(self, optimizer):
+        self.count += 1
+        state = self._per_optimizer_states[id(optimizer)]
+        state["found_inf_per_device"]["cpu"] = torch.tensor(float(not {made}))
+
+
+model = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = Scaler()
+for iteration in range(60):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(torch.randn(16, 4)), torch.randint(2, (16,)))
+    loss.backward()
+    {step}
+"""
+
+
+def program(made, step="scaler.step(optimizer); scaler.update()"):
+    return PROGRAM.format(made=made, step=step)
+
+
+WRONG = {"all": program("False"), "all but the first": program("self.count == 1")}
+RIGHT = {
+    "none": program("True"),
+    "the first twenty": program("self.count > 20"),
+    "each second one": program("self.count % 2"),
+    "no scaler": program("False", "optimizer.step()"),
+}
