@@ -147,7 +147,7 @@ CURES = {
     "idle-shuffle": "give the indices in the order that was drawn: no set, no sorting",
     "metric-order": "give the metric one pair at a time, and report it to its authors",
     "unscheduled-group": "make the schedule anew after add_param_group()",
-    "skipped-steps": "find what makes gradients infinite, by torch.autograd.set_detect_anomaly(True)",
+    "skipped-steps": "find what makes gradients infinite: torch.autograd.set_detect_anomaly(True)",
     "leaked-target": "take the targets out of the input: a column, or the last step of a window",
     "cut-sample": "draw by rsample()",
 }
