@@ -2,8 +2,6 @@
 
 import weakref
 
-from torch.utils.data import BatchSampler
-
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.samples import find_source
 
@@ -34,9 +32,8 @@ class IdleShuffle(Invariant):
         super().__init__(program, report)
         self.passes, self.before, self.told = weakref.WeakKeyDictionary(), {}, weakref.WeakSet()
 
-    def after_indices(self, iterator, indices, orders):
-        source = find_source(iterator)
-        if source is None or source in self.told or is_of_torch(source):
+    def after_indices(self, source, iterator, indices, orders):
+        if source in self.told:
             return
         known = self.passes.setdefault(source, [None, None])
         current = known[1]
@@ -44,7 +41,7 @@ class IdleShuffle(Invariant):
             # A pass that came to its end has made room for the next one.
             known[:] = current or known[0], Pass(iterator)
             current = known[1]
-        current.orders += [order for order in orders if len(order) >= SAMPLES]
+        current.orders += [order for order in orders if order[0] >= SAMPLES]
         if len(current.batches) < BATCHES:
             current.batches.append(repr(indices))
         if len(current.batches) == BATCHES:
@@ -77,10 +74,3 @@ class Pass:
 
     def __init__(self, iterator):
         self.iterator, self.orders, self.batches = weakref.ref(iterator), [], []
-
-
-def is_of_torch(source):
-    """Whether torch wrote what gives the indices."""
-    if type(source) is BatchSampler:
-        source = source.sampler
-    return type(source).__module__.startswith("torch.utils.data")

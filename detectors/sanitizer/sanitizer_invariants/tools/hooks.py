@@ -26,8 +26,9 @@
   the caller's;
 - `after_next(iterator, is_over, is_loop)`: the iterator of a DataLoader has given a batch, or was
   found to be over, by a loop or by a call of `next`;
-- `after_indices(iterator, indices, orders)`: it has taken the indices of the next batch; `orders`
-  are what `torch.randperm` gave meanwhile, as tuples.
+- `after_indices(source, iterator, indices, orders)`: a batch sampler that torch has not written has
+  given the indices of the next batch; `orders` has the length and the first numbers of what
+  `torch.randperm` gave meanwhile.
 """
 
 import dis
@@ -42,7 +43,8 @@ import torch
 import torch._dynamo
 import torch.utils.data.dataloader
 from torch.distributions import Distribution
-from torch.overrides import TorchFunctionMode
+
+from sanitizer_invariants.tools.samples import find_source, is_of_torch
 
 # Dynamo takes what this function returns for a constant.
 is_compiling = (
@@ -56,6 +58,8 @@ set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
 VIEWS = ("view", "reshape")
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 CHOICES = ("argmax", "argmin", "max", "min", "topk")
+# How many numbers of a permutation tell it from others.
+NUMBERS = 64
 
 
 class Depth(threading.local):
@@ -570,27 +574,32 @@ def hook_indices(tell):
 
     @functools.wraps(bare)
     def take(iterator):
-        recorder = OrderRecorder()
-        with recorder:
+        source = find_source(iterator)
+        if source is None or is_of_torch(source):
+            return bare(iterator)
+        randperm, orders = torch.randperm, []
+        # A mode would be left behind by a sampler that gives its indices inside of another one.
+        torch.randperm = watch_order(randperm, orders)
+        try:
             indices = bare(iterator)
-        tell(iterator, indices, recorder.orders)
+        finally:
+            torch.randperm = randperm
+        tell(source, iterator, indices, orders)
         return indices
 
     base._next_index = take
 
 
-class OrderRecorder(TorchFunctionMode):
-    """Keeps the permutations that are drawn."""
+def watch_order(bare, orders):
+    """A function that draws a permutation, with its length and its beginning kept."""
 
-    def __init__(self):
-        super().__init__()
-        self.orders = []
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        if function is torch.randperm:
-            self.orders.append(tuple(result.tolist()))
+    @functools.wraps(bare)
+    def draw(*arguments, **options):
+        result = bare(*arguments, **options)
+        orders.append((len(result), tuple(result[:NUMBERS].tolist())))
         return result
+
+    return draw
 
 
 HOOKS = {

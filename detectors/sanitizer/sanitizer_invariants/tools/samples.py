@@ -72,3 +72,10 @@ def find_source(iterator):
     except TypeError:
         return None
     return source
+
+
+def is_of_torch(source):
+    """Whether torch wrote what gives the indices."""
+    if type(source) is BatchSampler:
+        source = source.sampler
+    return type(source).__module__.startswith("torch.utils.data")
