@@ -145,11 +145,8 @@ CURES = {
     "unlearnt-end": "pad with another token, or take out of the labels only what the mask hides",
     "empty-epoch": "begin each pass with iter() of a loader that still has data",
     "idle-shuffle": "give the indices in the order that was drawn: no set, no sorting",
-    "metric-order": "give the metric one pair at a time, and report it to its authors",
     "unscheduled-group": "make the schedule anew after add_param_group()",
     "skipped-steps": "find what makes gradients infinite: torch.autograd.set_detect_anomaly(True)",
-    "leaked-target": "take the targets out of the input: a column, or the last step of a window",
-    "cut-sample": "draw by rsample()",
 }
 
 # Where an invariant has several messages: the cure of those that begin with this word.

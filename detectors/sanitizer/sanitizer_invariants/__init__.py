@@ -49,7 +49,7 @@ ORDER = (
     "overwritten-input", "learnt-padding", "reversed-weights", "frozen-target", "idle-layer",
     "ignored-gradient", "trained-validation", "undone-freezing", "thawed-parameter",
     "idle-ignore-index", "epochs-as-steps", "unlearnt-end", "empty-epoch", "idle-shuffle",
-    "metric-order", "unscheduled-group", "skipped-steps", "leaked-target", "cut-sample",
+    "unscheduled-group", "skipped-steps",
 )  # fmt: skip
 
 

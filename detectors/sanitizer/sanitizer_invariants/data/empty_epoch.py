@@ -9,7 +9,7 @@ from sanitizer_invariants.tools.samples import find_source
 
 
 class EmptyEpoch(Invariant):
-    """A pass over a DataLoader gives batches, if an earlier one did, or if there are samples.
+    """(info) A pass over a DataLoader gives batches, if an earlier one did, or if it has samples.
 
     Why: a loop without batches does nothing, and says nothing. The next epoch is printed like any
     other, and nothing was trained or evaluated in it. A stream that is used up, an iterator that is
@@ -20,14 +20,15 @@ class EmptyEpoch(Invariant):
     sampler counts some; or the loader has samples, and drops all of them by `drop_last`. After that
     a module is called, or a second pass gives nothing.
 
-    Excepted: passes that are followed by another one that gives batches before any module is
+    Advice, since a stream may be read until it is empty, and a training be resumed at the end of an
+    epoch. Excepted: passes that are followed by another one that gives batches before any module is
     called (what is left of an epoch may be nothing); iterators that are asked once more by `next`,
     and not by a loop.
 
     Cost: two numbers for each batch.
     """
 
-    NAME = "empty-epoch"
+    NAME, SEVERITY = "empty-epoch", "info"
     VERSION = 8
 
     def __init__(self, program, report):
@@ -85,6 +86,7 @@ def find_reason(source):
         if len(source) > 0:
             return f"its sampler counts {len(source)}"
         is_dropped = type(source) is BatchSampler and source.drop_last and len(source.sampler) > 0
-    except (TypeError, NotImplementedError):
+    except Exception:
+        # The program's own class may not know its length.
         return None
     return "`drop_last` drops the only one" if is_dropped else None

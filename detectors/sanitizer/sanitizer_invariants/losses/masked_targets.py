@@ -24,7 +24,8 @@ class MaskedTargets(Invariant):
     the next place; in three losses in a row a twentieth of those that count, or more, stands in
     padding.
 
-    Excepted: weighted classes; the first token of padding, which may end the text.
+    Excepted: weighted classes; the first token of padding, which may end the text, and the last one
+    before a text.
 
     Cost: a look at the shapes of what a module is given; some comparisons of whole tables for the
     first five losses and then for each 100th, where there was such a mask.
@@ -109,7 +110,9 @@ def share_in_padding(tokens, padding, target, ignored):
     target = target.reshape(texts, places)
     counts = target != ignored
     # The last token before the padding may learn that a text ends there.
-    inside = padding[:, :places]
+    # The last padding before a text learns its first token.
+    behind = torch.cat([padding[:, 1:], padding[:, -1:]], 1)
+    inside = (padding & behind)[:, :places]
     outside = counts[:, : length - 1] & ~padding[:, : length - 1] & ~padding[:, 1:]
     compared = target[:, : length - 1]
     total = int(outside.sum())

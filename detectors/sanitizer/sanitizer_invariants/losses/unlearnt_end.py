@@ -22,8 +22,9 @@ class UnlearntEnd(Invariant):
     last place that the mask shows, and the token before it counts as a target, or is followed by
     one; in three losses in a row neither these ends nor any other target are this token.
 
-    Excepted: texts without such an end; batches of less than three texts, or without padding;
-    targets that are no tokens of these texts.
+    Excepted: texts without such an end, or with another token before it that is the same in all of
+    them, and is learnt; answers of one or two tokens; batches of less than three texts, or without
+    padding; targets that are no tokens of these texts.
 
     Cost: a look at the shapes of what a module is given; some comparisons of whole tables for the
     first five losses and then for each 100th, where there was such a mask.
@@ -92,11 +93,13 @@ def misses_ends(tokens, hidden, target, ignored):
     if float(is_end.float().mean()) < SHARE or bool(((target == padding) & counts).any()):
         return False
     # Targets are the tokens of their own places, or the next ones.
+    rows = is_end.nonzero().flatten()
     for shift in (0, 1):
         before = (last - 1 - shift)[is_end].clamp(min=0)
-        rows = is_end.nonzero().flatten()
         wanted = tokens[rows, before + shift]
         is_learnt = counts[rows, before] & (target[rows, before] == wanted)
-        if float(is_learnt.float().mean()) >= SHARE and not counts[rows, before + 1].any():
+        is_missed = float(is_learnt.float().mean()) >= SHARE and not counts[rows, before + 1].any()
+        # A turn of a chat has an end of its own, and an answer of one token needs none.
+        if is_missed and len(wanted.unique()) > 1 and float(counts[rows].sum(1).float().mean()) > 2:
             return True
     return False

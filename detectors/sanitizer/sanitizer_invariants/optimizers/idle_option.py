@@ -9,7 +9,7 @@ from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 from sanitizer_invariants.tools.trials import Trial, can_be_tried, draw_like, is_of_others
 
 FACTORS = {"lr": 0.5, "weight_decay": 1000.0, "momentum": 0.5}
-STEPS, MORE_STEPS = 8, 64
+STEPS, MORE_STEPS, LOADINGS = 8, 64, 3
 # A decay may be of matrices alone; the signs of few numbers are often the same by chance.
 LEAST = 64
 
@@ -27,7 +27,8 @@ class IdleOption(Invariant):
 
     Looked at are optimizers that torch has not written, and options that are single numbers above
     0 in all groups. The rate is looked at only where it has changed between two steps: a schedule
-    drives it. It is looked at once more after each loading.
+    drives it. It is looked at once more after a loading of
+    an optimizer or a schedule, three times at most.
 
     Excepted: what draws random numbers, asks for a closure, cannot be copied or has over a million
     numbers, names what is the program's, or holds a network; a decay or momentum of less than 64
@@ -42,6 +43,7 @@ class IdleOption(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.rates, self.tried = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.loadings = 0
 
     def before_step(self, optimizer):
         tried = self.tried.setdefault(optimizer, set())
@@ -62,6 +64,9 @@ class IdleOption(Invariant):
 
     def after_load(self, loaded):
         # What was loaded may have taken the place of what a schedule drives.
+        if isinstance(loaded, torch.nn.Module) or self.loadings == LOADINGS:
+            return
+        self.loadings += 1
         for optimizer, tried in self.tried.items():
             tried.discard("lr")
             self.rates.pop(optimizer, None)

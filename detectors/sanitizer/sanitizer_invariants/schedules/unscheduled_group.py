@@ -8,11 +8,12 @@ STEPS = 10
 
 
 class UnscheduledGroup(Invariant):
-    """A group that joins an optimizer after its schedule was made follows the schedule.
+    """(info) A group that joins an optimizer after its schedule was made follows the schedule.
 
     Why: schedules of torch keep a list of one rate for each group that there was when they were
     made. A group that is added later (a layer that is unfrozen) is left out in silence by most
-    classes of most releases: it trains with the rate that it was given, to the end.
+    classes of most releases: it trains with the rate that it was given, to the end. That may be
+    meant, so this is advice.
 
     An optimizer has more groups than its scheduler has base rates. In ten steps of the scheduler
     the rates of groups that it knows have changed, and no rate of another group has.
@@ -23,7 +24,7 @@ class UnscheduledGroup(Invariant):
     Cost: two lengths at each step of a schedule; where they differ, the rates.
     """
 
-    NAME = "unscheduled-group"
+    NAME, SEVERITY = "unscheduled-group", "info"
     VERSION = 8
 
     def __init__(self, program, report):

@@ -254,12 +254,16 @@ def find_speaker(output, parts, shape, place):
         return None, shape
     shorter = list(shape)
     shorter[place.axis] -= 1
+    speakers, makers = [], []
     for part, (_, result) in reversed(parts.items()):
         shapes = {tuple(tensor.shape) for tensor in copies.list_tensors(result)}
         for tokens in (shape, torch.Size(shorter)):
             if shapes & {(*tokens, place.classes), (*reversed(tokens), place.classes)}:
-                return part, tokens
-    return None, shape
+                speakers.append((part, tokens))
+                makers.append({id(inner) for inner in part.modules()})
+    # Of several, as a teacher and a student, nobody knows which one learns.
+    is_one = speakers and all(id(part) in makers[0] for part, _ in speakers)
+    return speakers[0] if is_one else (None, shape)
 
 
 def turn_round(part, axis):

@@ -62,7 +62,7 @@ def program(loader, epoch=BOTH, before="pass"):
 
 
 LEFT_OVER = "DataLoader(data, batch_size=8, sampler=Resumed(32))"
-WRONG = {
+ADVISED = {
     "a stream that is used up": program(USED_UP),
     "a stream, and no evaluation": program(USED_UP, "train(loader)"),
     "an iterator": program(f"iter({PLAIN})"),
@@ -75,8 +75,8 @@ WRONG = {
         LEFT_OVER, before="loader.sampler.left = 32; train(loader); loader.sampler.left = 0"
     ),
 }  # fmt: skip
-WRONG["nothing is left of the first pass"] = program(LEFT_OVER)
-APIS = dict.fromkeys(WRONG, "torch.utils.data.DataLoader")
+ADVISED["nothing is left of the first pass"] = program(LEFT_OVER)
+APIS = dict.fromkeys(ADVISED, "torch.utils.data.DataLoader")
 RIGHT = {
     "a loader": program(PLAIN),
     "workers": program("DataLoader(data, batch_size=8, num_workers=2, persistent_workers=True)"),

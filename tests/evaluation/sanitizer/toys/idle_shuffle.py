@@ -32,7 +32,7 @@ model = nn.Linear(4, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 data = TensorDataset(torch.randn(64, 4))
 loader = DataLoader(data, {options})
-for epoch in range(3):
+for epoch in range({epochs}):
     for (batch,) in loader:
         loss = model(batch).square().mean()
         optimizer.zero_grad()
@@ -43,8 +43,8 @@ for epoch in range(3):
 SAMPLES, BATCHES = "batch_size=8, sampler=Order()", "batch_sampler=Batches()"
 
 
-def program(order, options=SAMPLES, seed="self.epoch", end="pass"):
-    return PROGRAM.format(order=order, options=options, seed=seed, end=end)
+def program(order, options=SAMPLES, seed="self.epoch", end="pass", epochs=4):
+    return PROGRAM.format(order=order, options=options, seed=seed, end=end, epochs=epochs)
 
 
 WRONG = {
@@ -63,6 +63,8 @@ RIGHT = {
     "the least of them": program("sorted(order[:32]) + order[32:]"),
     "the sampler of torch": program("order", "batch_size=8, shuffle=True"),
     "none": program("order", "batch_size=8"),
+    "two passes by length": program("sorted(order) if self.epoch < 3 else order"),
+    "partners of some passes": program("sorted(order)", epochs=2),
     "one batch": program("sorted(order)", "batch_size=64, sampler=Order()"),
 }
 # The samples come in another order in each pass, and the pass ends early.

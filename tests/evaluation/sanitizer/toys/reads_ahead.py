@@ -210,3 +210,12 @@ WRONG.update(WRAPPED)
 LINES.update(dict.fromkeys(WRAPPED, "loss = model("))
 APIS.update(dict.fromkeys(WRAPPED, "torch.nn.MultiheadAttention"))
 LINES["padding on the left, and no mask"] = "logits = model("
+
+RIGHT["a teacher that sees all, inside of a wrapper"] = (
+    wrapped("Attention()", MASK)
+    .replace("self.net = net", "self.net, self.teacher = net, Model().requires_grad_(False)")
+    .replace(
+        "        return F.cross",
+        "        self.teacher.body = Pooled()\n        self.teacher(text[:, :-1])\n        return F.cross",
+    )
+)

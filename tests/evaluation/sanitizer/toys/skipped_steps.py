@@ -31,7 +31,7 @@ class Scaler(GradScaler):
 
 model = nn.Linear(4, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scaler = Scaler()
+scaler, other = Scaler(), torch.optim.SGD([model.bias], lr=0.1)
 for iteration in range(60):
     optimizer.zero_grad()
     loss = F.cross_entropy(model(torch.randn(16, 4)), torch.randint(2, (16,)))
@@ -49,5 +49,8 @@ RIGHT = {
     "none": program("True"),
     "the first twenty": program("self.count > 20"),
     "each second one": program("self.count % 2"),
+    "another optimizer inside": program(
+        "False", "scaler.step(optimizer); scaler.update(); other.step()"
+    ),
     "no scaler": program("False", "optimizer.step()"),
 }

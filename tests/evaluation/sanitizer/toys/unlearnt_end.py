@@ -87,5 +87,12 @@ RIGHT = {
     "answers that go on": program(
         "ids.masked_fill(mask == 0, -100).masked_fill(torch.arange(LENGTH) > 4, -100)"
     ),
+    "a turn has an end of its own": program(
+        BY_NUMBER, prepare="ids.scatter_(1, mask.sum(1, keepdim=True) - 2, 2)"
+    ),
+    "answers of one token": program(
+        BY_NUMBER
+        + ".masked_fill(torch.arange(LENGTH) != mask.sum(1, keepdim=True) - 2, -100)"
+    ),
     "no padding": program(BY_NUMBER, prepare="mask = torch.ones_like(mask)"),
 }  # fmt: skip

@@ -23,7 +23,10 @@ def program(scheduler, join=JOIN, after="pass"):
     return PROGRAM.format(scheduler=scheduler, join=join, after=after)
 
 
-WRONG = {"restarts": program(WARM), "a function": program("LambdaLR(optimizer, lambda e: 0.9**e)")}
+ADVISED = {
+    "restarts": program(WARM),
+    "a function": program("LambdaLR(optimizer, lambda e: 0.9**e)"),
+}
 APIS = {"restarts": "torch.optim.lr_scheduler.CosineAnnealingWarmRestarts"}
 RIGHT = {
     "made anew": program(WARM, JOIN + f"; scheduler = torch.optim.lr_scheduler.{WARM}"),
