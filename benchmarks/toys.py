@@ -44,8 +44,8 @@ MENDED |= {
 MENDED |= {
     ("torch-2.13.0", name)
     for name in (
-        "wrong restarts",
-        "wrong a function",
+        "advised restarts",
+        "advised a function",
         "right by the program",
         "right no schedule for both",
     )
