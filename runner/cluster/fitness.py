@@ -57,6 +57,7 @@ class Fitness:
         there are any. None if nobody lacks anything; an empty list if no worker that is fit comes.
         """
         if not self._unfit[needs]:
+            self._since.pop(needs, None)
             return None
         patience = REPLACE_S if needs in self._done else LOOK_S
         while True:

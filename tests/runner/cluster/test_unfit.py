@@ -140,6 +140,25 @@ def test_calls_do_not_wait_for_ever_for_such_a_worker():
             cluster.ask("torch")
 
 
+def test_each_loss_has_a_wait_of_its_own():
+    """One that is over says nothing of the next one."""
+    workers = fitness.Fitness("here")
+    workers.update({"a": 1})
+    workers.note_refusal("torch", "a", "no wheel")
+    assert asyncio.run(workers.select("torch", ())) == []
+    workers.update({"b": 1})
+    assert asyncio.run(workers.select("torch", ())) is None
+    workers.note_refusal("torch", "b", "no wheel")
+
+    async def wait():
+        waiting = asyncio.ensure_future(workers.select("torch", ()))
+        await asyncio.sleep(0.005)
+        workers.update({"b": 1, "c": 1})
+        return await waiting
+
+    assert asyncio.run(wait()) == ["c"]
+
+
 def test_a_worker_that_comes_back_is_asked_again():
     cluster = Cluster("a", "b", good=("b",))
     cluster.ask("torch")
