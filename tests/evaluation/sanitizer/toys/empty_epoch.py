@@ -76,7 +76,6 @@ ADVISED = {
     ),
 }  # fmt: skip
 ADVISED["nothing is left of the first pass"] = program(LEFT_OVER)
-APIS = dict.fromkeys(ADVISED, "torch.utils.data.DataLoader")
 RIGHT = {
     "a loader": program(PLAIN),
     "workers": program("DataLoader(data, batch_size=8, num_workers=2, persistent_workers=True)"),

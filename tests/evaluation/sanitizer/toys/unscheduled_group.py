@@ -27,7 +27,6 @@ ADVISED = {
     "restarts": program(WARM),
     "a function": program("LambdaLR(optimizer, lambda e: 0.9**e)"),
 }
-APIS = {"restarts": "torch.optim.lr_scheduler.CosineAnnealingWarmRestarts"}
 RIGHT = {
     "made anew": program(WARM, JOIN + f"; scheduler = torch.optim.lr_scheduler.{WARM}"),
     "the base rate is told": program(
