@@ -53,7 +53,9 @@ LINES = dict.fromkeys(WRONG, "loss = ")
 RIGHT = {
     "labels without padding": program("labels = ids.masked_fill(mask == 0, -100)"),
     "padding on the left": program(
-        "labels = ids.masked_fill(mask == 0, -100)", prepare="ids, mask = ids.flip(1), mask.flip(1)"
+        "labels = ids.masked_fill(mask == 0, -100)",
+        prepare="ids, mask = ids.flip(1), mask.flip(1)",
+        padding="None",
     ),
     "the index of the padding": program(ALL, SHIFTED[:-1] + ", ignore_index=1)"),
     "the end is learnt": program(
