@@ -5,6 +5,7 @@
     python unfinished.py table                        # what the kept answers say so far, as Markdown
     python unfinished.py sample                       # the same, of the drawn bugs alone
     python unfinished.py draw                         # prints the cases of today in a drawn order: drawn.txt
+    python unfinished.py promote DETECTOR …           # the drawn cases and the controls -> detectors/expected
 
 Then `trainbugs evaluate --results RESULTS` finds the answers, and asks for the others alone. Answers
 of the same code are put together. A whole evaluation becomes the committed one by
@@ -21,12 +22,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from evaluation.catalog import authors, detectors, submissions
+from evaluation.catalog import authors, controls, detectors, submissions
 from evaluation.catalog.declared import declared_programs
 from evaluation.keys import detector_digest
-from evaluation.model import Detector
+from evaluation.model import CONTROL, Detector
+from evaluation.reading.load import committed_folder
 from evaluation.reading.subsets import select_bugs, select_counted, select_current
 from evaluation.records import CheckRecord, Records, program_name
+from evaluation.running.promote import thinned
 from evaluation.scoring.chosen import without_rejected
 from evaluation.scoring.intervals import wilson
 from evaluation.scoring.outcomes import outcomes, with_twins
@@ -36,6 +39,8 @@ from evaluation.store.results import CheckStore
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
+from runner.bugs.program import VARIANTS
+from runner.errors import UsageError
 from runner.files.untrusted import without_folders
 from runner.results import expected
 from trainbugs.website.leaderboard import CAREFUL_PERCENT
@@ -48,6 +53,7 @@ SHARES = ("detected", "paired", "paired_new", "false_fixed", "false_controls")
 HEADER = "| detector (rule) | DETECTED | PAIRED | PAIRED on NEW | ON FIXED | ON CONTROLS |"
 RULER = "|---" * 6 + "|"
 DRAWN = UNFINISHED.root / "drawn.txt"
+WHOLE = CommittedChecks(committed_folder(ROOT))
 SEED = 46
 SAMPLE_HEADER = (
     "| detector (rule) | DETECTED | PAIRED | PAIRED without KNOWN (95 %) | ON FIXED | ON CONTROLS |"
@@ -99,6 +105,55 @@ def unpack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINI
         if store.find(record) is None:
             store.save(record)
     return len(records)
+
+
+def drawn_cases() -> list[str]:
+    """The cases of a whole evaluation, in the order in which they were drawn."""
+    return DRAWN.read_text(encoding="utf-8").split()
+
+
+def promote(
+    detector: Detector, kept: CommittedChecks = UNFINISHED, whole: CommittedChecks = WHOLE
+) -> int:
+    """Move the answers of a detector about the drawn cases and the controls to the committed
+    records, in the place of earlier ones; returns how many.
+
+    Raises UsageError if it has not met all of them.
+    """
+    drawn = set(drawn_cases())
+    moved, others = [], []
+    for record in kept.read([detector.name]).checks:
+        is_drawn = record.kind in VARIANTS and f"{record.bug}/{record.case}" in drawn
+        (moved if is_drawn or record.kind == CONTROL else others).append(record)
+    _refuse_unmet(detector, moved, drawn)
+    thin = [thinned(record, detector.alarm_rules.values()) for record in moved]
+    whole.replace(detector, thin, ())
+    kept.replace(detector, others, ())
+    if not others:
+        (kept.root / f"{detector.name}.jsonl").unlink()
+    return len(moved)
+
+
+def _refuse_unmet(detector: Detector, records: Sequence[CheckRecord], drawn: set[str]) -> None:
+    """Raise UsageError where answers are missing, by any kind of clean runs."""
+    control_set = controls.load(ROOT)
+    programs = {(case, variant) for case in drawn for variant in VARIANTS}
+    for references in detector.with_references:
+        met = {_program(record) for record in records if record.references == references}
+        learnt_from = control_set.references if references == "cross" else ()
+        asked = {(name, CONTROL) for name in control_set.bug.cases if name not in learnt_from}
+        unmet = sorted((programs | asked) - met)
+        if unmet:
+            name, variant = unmet[0]
+            raise UsageError(
+                f"{detector.name} ({references}) has not met {len(unmet)} programs, such as "
+                f"{name} ({variant}): evaluate it on the cases of {DRAWN.name} and all controls"
+            )
+
+
+def _program(record: CheckRecord) -> tuple[str, str]:
+    name = record.case if record.kind == CONTROL else f"{record.bug}/{record.case}"
+    return name, record.kind
 
 
 def kept_names() -> list[str]:
@@ -157,7 +212,7 @@ def in_drawn_order(cases: Sequence[str]) -> list[str]:
 def sample(size: int = 40) -> list[str]:
     """The first case of each bug in the drawn order, until there are `size` bugs."""
     firsts: dict[str, str] = {}
-    for case in DRAWN.read_text(encoding="utf-8").split():
+    for case in drawn_cases():
         firsts.setdefault(case.partition("/")[0], case)
     return list(firsts.values())[:size]
 
@@ -243,9 +298,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("action", choices=("pack", "unpack", "table", "sample", "draw"))
-    parser.add_argument("results", type=Path, nargs="?")
-    parser.add_argument("detectors", nargs="*", metavar="DETECTOR")
+    parser.add_argument("action", choices=("pack", "unpack", "table", "sample", "draw", "promote"))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="RESULTS, and detectors")
     arguments = parser.parse_args()
     if arguments.action == "table":
         print(table(kept_names()))
@@ -256,13 +310,28 @@ def main() -> int:
     if arguments.action == "draw":
         print("\n".join(draw()))
         return 0
-    if not arguments.detectors:
+    if arguments.action == "promote":
+        return _promote_all(arguments.names)
+    if len(arguments.names) < 2:
         parser.error(f"{arguments.action} needs RESULTS and at least one DETECTOR")
-    store = CheckStore(arguments.results.absolute() / "detectors")
+    results, *names = arguments.names
+    store = CheckStore(Path(results).absolute() / "detectors")
     action = pack if arguments.action == "pack" else unpack
-    for name in arguments.detectors:
+    for name in names:
         print(f"{name}: {action(store, detectors.load(ROOT, name))} answers")
     return 0
+
+
+def _promote_all(names: Sequence[str]) -> int:
+    """Promote what is whole of some detectors; returns 2 if one is not whole."""
+    status = 0
+    for name in names:
+        try:
+            print(f"{name}: {promote(detectors.load(ROOT, name))} answers")
+        except UsageError as error:
+            print(error, file=sys.stderr)
+            status = 2
+    return status
 
 
 if __name__ == "__main__":

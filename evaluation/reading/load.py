@@ -37,9 +37,25 @@ def committed_folder(root: Path) -> Path:
     return root / "detectors" / "expected"
 
 
-def committed_folders(root: Path, with_submissions: bool) -> list[Path]:
-    """The folders with committed records: of submissions, if they count,
+def earlier_folder(root: Path) -> Path:
+    """Where records by an earlier kit are kept: by further seeds and of rewritten programs, and of
+    the same programs as published by their first seed.
+    """
+    return root / "detectors" / "earlier"
+
+
+def folder_with(root: Path, part: str) -> Path:
+    """Where a part of the committed records of a catalogue's own detectors is, further seeds or
+    rewritten programs: by the kit of today, or by an earlier one if that alone has this part.
+    """
+    today, earlier = committed_folder(root), earlier_folder(root)
+    has_today = (today / part).is_dir() or not (earlier / part).is_dir()
+    return today if has_today else earlier
+
+
+def committed_folders(root: Path, part: str, with_submissions: bool) -> list[Path]:
+    """The folders with a part of the committed records: of submissions, if they count,
     and of the catalogue's own detectors.
     """
     names = submissions.names(root) if with_submissions else []
-    return [*(root / submissions.FOLDER / name for name in names), committed_folder(root)]
+    return [*(root / submissions.FOLDER / name for name in names), folder_with(root, part)]

@@ -21,8 +21,10 @@ from evaluation.reading.load import (
 from evaluation.reading.rewritten import committed_with_rewritten, results_with_rewritten
 from evaluation.reading.seeds import committed_with_seeds
 from evaluation.records import Records
+from evaluation.store.committed import SEEDS
 from runner.bugs.bug import Target
 from runner.bugs.catalog import Catalog
+from runner.bugs.config import REWRITTEN
 from runner.errors import UsageError
 from runner.files.schema_errors import near
 from runner.session.selection import labelled
@@ -120,7 +122,8 @@ def read_rewritten(catalog: Catalog, selection: RecordSelection) -> Records | No
     if selection.source in ("results", "both"):
         records = results_with_rewritten(selection.folder, selection.detectors)
     else:
-        folders = committed_folders(catalog.root, selection.source == "submissions")
+        with_submissions = selection.source == "submissions"
+        folders = committed_folders(catalog.root, REWRITTEN, with_submissions)
         records = committed_with_rewritten(folders, selection.detectors)
     return records and _in_scores(records, catalog)
 
@@ -133,7 +136,7 @@ def read_seeds(catalog: Catalog, selection: RecordSelection, records: Records) -
     """
     if selection.source in ("results", "both"):
         return records
-    folders = committed_folders(catalog.root, selection.source == "submissions")
+    folders = committed_folders(catalog.root, SEEDS, selection.source == "submissions")
     by_seeds = committed_with_seeds(folders, selection.detectors)
     return by_seeds and _in_scores(by_seeds, catalog)
 

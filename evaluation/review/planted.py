@@ -5,6 +5,7 @@ from pathlib import Path
 from evaluation.catalog.controls import Controls
 from evaluation.catalog.declared import declared_programs
 from evaluation.planting import judgements
+from evaluation.reading.load import folder_with
 from evaluation.records import rewritten_as
 from evaluation.review.tasks import ReviewedProgram, rewritten_programs
 from evaluation.rewriting.layout import RewriteError
@@ -14,7 +15,6 @@ from runner.bugs.catalog import Catalog
 from runner.bugs.config import REWRITTEN
 from runner.errors import UsageError
 
-COMMITTED = Path("detectors", "expected")
 Fault = tuple[str, str, int | None]
 
 
@@ -59,7 +59,7 @@ def _harm(root: Path, results: Path, seed: int) -> dict[Fault, bool]:
     """Whether the faults of a seed do harm, by program, operator and line."""
     folder = Path(REWRITTEN, rewritten_as(None, seed))
     judged = [
-        *judgements.read(root / COMMITTED / folder),
+        *judgements.read(folder_with(root, REWRITTEN) / folder),
         *judgements.read(results / folder),
     ]
     if not judged:

@@ -151,7 +151,7 @@ def _put(
     """Put the records of these detectors into the copy of their folder."""
     for detector in detectors:
         met = [record for record in result.checks if record.detector == detector.name]
-        checks = [_thinned(record, detector.alarm_rules.values()) for record in met]
+        checks = [thinned(record, detector.alarm_rules.values()) for record in met]
         overheads = [record for record in result.overheads if record.detector == detector.name]
         first, further = (checks, []) if options.rewriting else _by_seed(checks)
         earlier = (expected.further.root / f"{detector.name}.jsonl").exists()
@@ -222,7 +222,7 @@ def renew_side_by_side(folder: Path) -> Records | None:
     return records
 
 
-def _thinned(record: CheckRecord, rules: Iterable[Rule]) -> CheckRecord:
+def thinned(record: CheckRecord, rules: Iterable[Rule]) -> CheckRecord:
     """The record with fewer alarms, since all are large files: the first one of each code and
     severity, with the number of these.
 

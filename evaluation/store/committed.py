@@ -25,6 +25,8 @@ from runner.files import swap, untrusted
 from runner.files.atomic import write_text
 from runner.results.record import MAX_RECORD_BYTES
 
+# The folder of the records by further seeds.
+SEEDS = "seeds"
 # Size of a file of committed records: larger ones are a burden on whoever clones.
 MAX_BYTES = 2**20
 # Where a record stands, by its detector and program.
@@ -46,7 +48,7 @@ class CommittedChecks:
     @property
     def further(self) -> "CommittedChecks":
         """The records of the same programs by further seeds than the first one of each case."""
-        return CommittedChecks(self.root / "seeds")
+        return CommittedChecks(self.root / SEEDS)
 
     @property
     def rewriting(self) -> str:

@@ -1,7 +1,7 @@
 """Answers of an evaluation that is not whole: kept, put together, brought to another machine."""
 
 import pytest
-from support.checks import HIT
+from support.checks import HIT, record
 from support.copies import replace
 from support.detectors import write_detector
 from support.modules import load
@@ -11,6 +11,7 @@ from evaluation.catalog.detectors import read
 from evaluation.keys import detector_digest
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
+from runner.errors import UsageError
 
 unfinished = load("benchmarks/unfinished.py")
 
@@ -61,6 +62,57 @@ def test_an_answer_that_is_there_stays(tmp_path, detector, kept):
     unfinished.unpack(other, detector, kept)
     started = {check.started for check in other.read([detector.name]).checks}
     assert started == {"2026-01-01T00:00:00+00:00"}
+
+
+@pytest.fixture
+def drawn(tmp_path, monkeypatch):
+    """A catalogue without controls, of which one case was drawn."""
+    monkeypatch.setattr(unfinished, "ROOT", tmp_path / "nowhere")
+    monkeypatch.setattr(unfinished, "drawn_cases", lambda: ["B/a"])
+
+
+def whole_of(tmp_path):
+    return CommittedChecks(tmp_path / "expected")
+
+
+@pytest.mark.usefixtures("drawn")
+def test_what_is_whole_is_promoted_and_other_answers_stay(tmp_path, detector, kept):
+    whole = whole_of(tmp_path)
+    checks = [*pair("a"), *pair("b"), record("upstream", "a"), record("control", "quiet")]
+    kept.replace(detector, [replace(check, detector=detector.name) for check in checks], ())
+    assert unfinished.promote(detector, kept, whole) == 3
+    promoted = {(check.kind, check.case) for check in whole.read().checks}
+    assert promoted == {("buggy", "a"), ("fixed", "a"), ("control", "quiet")}
+    stays = {(check.kind, check.case) for check in kept.read().checks}
+    assert stays == {("buggy", "b"), ("fixed", "b"), ("upstream", "a")}
+
+
+@pytest.mark.usefixtures("drawn")
+def test_after_the_last_answer_no_file_of_the_detector_stays(tmp_path, detector, kept):
+    checks = [replace(check, detector=detector.name) for check in pair("a")]
+    kept.replace(detector, checks, ())
+    assert unfinished.promote(detector, kept, whole_of(tmp_path)) == 2
+    assert not list(kept.root.iterdir())
+
+
+@pytest.mark.usefixtures("drawn")
+@pytest.mark.parametrize("lacking", ["buggy", "fixed"])
+def test_a_part_is_not_promoted(tmp_path, detector, kept, lacking):
+    checks = [replace(check, detector=detector.name) for check in pair("a")]
+    kept.replace(detector, [check for check in checks if check.kind != lacking], ())
+    with pytest.raises(
+        UsageError, match=rf"d \(none\) has not met 1 programs, such as B/a \({lacking}"
+    ):
+        unfinished.promote(detector, kept, whole_of(tmp_path))
+    assert not whole_of(tmp_path).root.exists()
+
+
+def test_a_detector_that_has_met_no_control_is_not_promoted(tmp_path, detector, kept, monkeypatch):
+    monkeypatch.setattr(unfinished, "drawn_cases", lambda: ["B/a"])
+    checks = [replace(check, detector=detector.name) for check in pair("a")]
+    kept.replace(detector, checks, ())
+    with pytest.raises(UsageError, match=r"has not met 68 programs, such as .* \(control\)"):
+        unfinished.promote(detector, kept, whole_of(tmp_path))
 
 
 def test_the_table_shows_what_the_kept_answers_say_so_far(tmp_path, detector, kept):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
+from runner.bugs.config import REWRITTEN
 from runner.bugs.program import Variant
 from runner.errors import ResultsError
 from runner.execution.key import read_scripts
@@ -186,13 +187,14 @@ def _outcome_frames(catalog: Catalog, problems: list[str]) -> "dict[str, pd.Data
     """The outcomes of published and of rewritten programs, never in one table:
     no rate is of both.
     """
-    from evaluation.reading.load import committed_folder
+    from evaluation.reading.load import committed_folder, folder_with
     from evaluation.store.committed import CommittedChecks
 
     published = CommittedChecks(committed_folder(catalog.root))
+    rewritten = CommittedChecks(folder_with(catalog.root, REWRITTEN)).rewritten
     return {
         "outcomes": _outcomes([published], "outcomes", problems),
-        "rewritten_outcomes": _outcomes(published.rewritten, "rewritten_outcomes", problems),
+        "rewritten_outcomes": _outcomes(rewritten, "rewritten_outcomes", problems),
     }
 
 

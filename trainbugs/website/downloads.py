@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from evaluation.reading.load import committed_folder
+from evaluation.reading.load import committed_folder, folder_with
 from evaluation.scoring.rewritten import FILE
-from evaluation.store.committed import CommittedChecks
+from evaluation.store.committed import SEEDS, CommittedChecks
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
+from runner.bugs.config import REWRITTEN
 from runner.files import swap, untrusted
 from runner.files.cells import cell
 from runner.files.locks import WORK, TemporaryFolder
@@ -104,7 +105,7 @@ def _detectors(root: Path, reader: "_Reader", outcomes: str) -> Iterator[Downloa
         yield Download(group, "outcomes.csv", OUTCOMES, outcomes.encode())
     for path in sorted(expected.glob("*.jsonl")):
         yield from reader.download(group, path.name, RECORDS, path, root)
-    for path in sorted(expected.glob("seeds/*.jsonl")):
+    for path in sorted((folder_with(root, SEEDS) / SEEDS).glob("*.jsonl")):
         name = f"seeds-{path.name}"
         yield from reader.download(group, name, "the same by further seeds", path, root)
 
@@ -117,7 +118,7 @@ def _rewritten(root: Path, reader: "_Reader") -> Iterator[Download]:
     if (expected / FILE).is_file():
         description = "scores of public, perturbed and planted programs side by side"
         yield from reader.download(group, FILE, description, expected / FILE, root)
-    for checks in CommittedChecks(expected).rewritten:
+    for checks in CommittedChecks(folder_with(root, REWRITTEN)).rewritten:
         for path in sorted(checks.root.glob("*.json*")):
             description = RECORDS if path.suffix == ".jsonl" else "which planted faults do harm"
             name = f"{checks.root.name}-{path.name}"

@@ -6,7 +6,13 @@ from support.checks import HIT, record
 from support.detectors import write_detector
 
 from evaluation.catalog.detectors import read
-from evaluation.reading.load import committed_folder, committed_folders, load_results
+from evaluation.reading.load import (
+    committed_folder,
+    committed_folders,
+    earlier_folder,
+    folder_with,
+    load_results,
+)
 from evaluation.store.results import CheckStore
 
 
@@ -38,4 +44,14 @@ def test_a_file_that_is_no_record_is_named(folder):
 
 def test_the_folders_of_committed_records(tmp_path):
     assert committed_folder(tmp_path) == tmp_path / "detectors" / "expected"
-    assert committed_folders(tmp_path, with_submissions=False) == [committed_folder(tmp_path)]
+    assert committed_folders(tmp_path, "seeds", False) == [committed_folder(tmp_path)]
+
+
+def test_what_only_an_earlier_kit_made_is_in_the_earlier_folder(tmp_path):
+    today, earlier = committed_folder(tmp_path), earlier_folder(tmp_path)
+    assert folder_with(tmp_path, "seeds") == today
+    (earlier / "seeds").mkdir(parents=True)
+    assert folder_with(tmp_path, "seeds") == earlier
+    assert folder_with(tmp_path, "rewritten") == today
+    (today / "seeds").mkdir(parents=True)
+    assert folder_with(tmp_path, "seeds") == today

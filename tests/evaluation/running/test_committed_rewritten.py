@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from support.checks import overhead, with_changes
 from support.detectors import write_detector
 from support.paths import ROOT
-from support.rewritten import CODE, pair
+from support.rewritten import CODE, commit, commit_all, pair
 from support.same_tables import assert_same_table
 from support.toy import OWN_PYTHON
 
@@ -336,6 +336,21 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     assert out == ""
     assert len(err.splitlines()) == 1
     assert "of programs perturb-3, expected as published" in err
+
+
+def test_records_of_an_earlier_kit_are_set_side_by_side_with_published_ones_of_that_kit(
+    cli, toy, tmp_path
+):
+    commit_all(toy.root)
+    _, before, _ = cli("scores")
+    assert "PERTURBED" in before
+    expected = toy.root / "detectors" / "expected"
+    expected.rename(toy.root / "detectors" / "earlier")
+    commit(toy.root, "memory", "", pair("three", code=OTHER))
+    status, after, _ = cli("scores")
+    assert status == 0
+    assert "three" not in before
+    assert after[after.index(TITLE) :] == before[before.index(TITLE) :]
 
 
 def test_the_committed_table_is_that_of_the_committed_records():

@@ -13,7 +13,10 @@ import pytest
 from support.paths import ROOT
 from support.records import as_pinned
 
+from evaluation.reading.load import folder_with
+from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
+from runner.bugs.config import REWRITTEN
 from runner.errors import UsageError
 from runner.execution.key import read_scripts
 from runner.session.promote import promote_runs
@@ -23,7 +26,8 @@ from trainbugs.release.tables import COLUMNS, OPTIONAL, ROWS, tables
 from trainbugs.release.write import write
 
 # Of rewritten programs there need not be any.
-LEFT_OUT = () if any((ROOT / "detectors" / "expected").glob("rewritten/*/*.jsonl")) else OPTIONAL
+REWRITTEN_ONES = CommittedChecks(folder_with(ROOT, REWRITTEN)).rewritten
+LEFT_OUT = () if REWRITTEN_ONES else OPTIONAL
 NAMES = [name for name in COLUMNS if name not in LEFT_OUT]
 ABOUT = About("A benchmark", "0.1.0", "2026-11-23", "urn:trainbugs", ["the authors"])
 
