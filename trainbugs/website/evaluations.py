@@ -44,6 +44,8 @@ class ShownAnswer:
     site: str
     # Whether the case is in the scores.
     counted: bool = True
+    # Whether the authors of the row knew the bug; None if nobody has noted it.
+    known: bool | None = None
 
     @property
     def id(self) -> str:
@@ -393,6 +395,7 @@ def _answer(group: Sequence[Mapping[Any, Any]]) -> ShownAnswer:
         state=state,
         when=when,
         site=site,
+        known=first["known"],
     )
 
 

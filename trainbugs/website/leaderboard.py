@@ -121,7 +121,7 @@ def main_rows(evaluation: Evaluation) -> list[Score]:
 
 
 def headline(evaluation: Evaluation, first: Collection[str]) -> Headline:
-    """The headline; `first` are the first bugs. A row that knew all bugs does not count."""
+    """The headline; `first` are the first bugs. No row counts on a bug that its authors knew."""
     rows = [row for row in main_rows(evaluation) if _met_new(row)]
     new = [
         answer
@@ -131,9 +131,8 @@ def headline(evaluation: Evaluation, first: Collection[str]) -> Headline:
 
     def found_by(chosen: Iterable[Score]) -> int:
         labels = {row.label for row in chosen}
-        return len(
-            {answer.id for answer in new if answer.label in labels and answer.state == FOUND}
-        )
+        fair = [answer for answer in new if answer.label in labels and answer.known is False]
+        return len({answer.id for answer in fair if answer.state == FOUND})
 
     free = [row for row in rows if row.board == REFERENCE_FREE]
     careful = [row for row in free if (row.rates["false_fixed"].rate or 0.0) <= CAREFUL_PERCENT]
