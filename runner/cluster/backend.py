@@ -46,9 +46,12 @@ class ClusterRuntimes:
             self.progress.line(
                 f"environment {name}: asking a worker, which builds it if it is missing"
             )
-            self._runtimes[name] = self._waited_for(
+            runtime = self._waited_for(
                 self.cluster.submit(worker.find_runtime, self.where, name, needs=name)
             )
+            # Runs say what they need by the name of the environment that was found.
+            self.cluster.rename(name, runtime.environment)
+            self._runtimes[name] = runtime
         return self._runtimes[name]
 
     def _waited_for(self, call: "Future[Runtime]") -> Runtime:
@@ -169,7 +172,8 @@ class ClusterSlots:
 
     def take(self, need: Need) -> Share | None:
         """A share, or None while the cluster is full."""
-        if self._count >= max(1, self.cluster.threads):
+        # Calls that only one worker can do are no reason to leave the others idle.
+        if self._count - self.cluster.blocked >= max(1, self.cluster.threads):
             return None
         self._count += 1
         return Share(need)

@@ -64,6 +64,8 @@ class Cluster:
         self._fitness = Fitness(where)
         # How many calls are running, by what they need of a worker.
         self._busy: Counter[str] = Counter()
+        # How many calls wait for a worker that is fit.
+        self._blocked = 0
         self._watcher = asyncio.run_coroutine_threadsafe(self._watch(), self._loop)
 
     def __enter__(self) -> Self:
@@ -81,6 +83,11 @@ class Cluster:
     def threads(self) -> int:
         """How many calls can be executed at the same time, as of a second ago."""
         return self._threads
+
+    @property
+    def blocked(self) -> int:
+        """How many calls wait for a worker that can do them, and keep no other call waiting."""
+        return self._blocked
 
     def submit(
         self, function: Callable[..., Result], *args: Any, needs: str = ""
@@ -101,6 +108,11 @@ class Cluster:
         self._calls.add(future)
         future.add_done_callback(self._calls.discard)
         return future
+
+    def rename(self, needs: str, name: str) -> None:
+        """What is known of calls with such needs holds for later ones that say `name`."""
+        if name != needs:
+            self._loop.call_soon_threadsafe(self._fitness.note_name, needs, name)
 
     def trouble(self) -> str | None:
         """Why calls wait, in one line, if there has been no worker for a while; None where all is
@@ -159,7 +171,14 @@ class Cluster:
             return self._running < self._threads and self._busy[needs] < capacity
 
         async with self._changed:
-            await self._changed.wait_for(is_free)
+            while not is_free():
+                # Others may use the threads that are free.
+                is_blocked = self._running < self._threads
+                self._blocked += is_blocked
+                try:
+                    await self._changed.wait()
+                finally:
+                    self._blocked -= is_blocked
             self._running += 1
             self._busy[needs] += 1
         try:
@@ -173,9 +192,13 @@ class Cluster:
     async def _result(self, call: bytes, needs: str) -> Any:
         asked: set[str] = set()
         losses = 0
+        refusal: calls.UnfitError | None = None
         while True:
+            # Without a worker that is fit, `_thread` has waited for one.
             async with self._thread(needs):
-                fit = await self._fitness.select(needs, asked)
+                fit = self._fitness.select(needs, asked, self._busy[needs])
+                if refusal is not None and fit is not None and not fit:
+                    return refusal.outcome()
                 try:
                     result = calls.unpack(await self._performed(call, fit))
                 except calls.Abandoned:
@@ -183,6 +206,7 @@ class Cluster:
                     # executes the call.
                     continue
                 except _Gone:
+                    self._fitness.note_loss(needs)
                     losses += 1
                     if losses == MOST_LOST:
                         raise self._all_lost(losses) from None
@@ -191,11 +215,11 @@ class Cluster:
                     self._fitness.note_refusal(needs, error.worker, error.why)
                     is_last = bool(fit) and error.worker in asked
                     asked.add(error.worker)
-                    is_last = is_last or len(asked) >= MOST_ASKED or not error.worker
-                    if is_last or not await self._fitness.select(needs, asked):
+                    if is_last or len(asked) >= MOST_ASKED or not error.worker:
                         return error.outcome()
+                    refusal = error
                     continue
-                self._fitness.note_success(needs)
+                self._fitness.note_success(needs, fit)
                 return result
 
     def _all_lost(self, losses: int) -> WorkerLostError:
@@ -286,7 +310,9 @@ class Cluster:
                 and time.monotonic() > asked_at + ASK_S
             ):
                 asked_at = time.monotonic()
-                self._refused = slurm.ask(self._deployed, self._jobs)
+                # Any exception would end this task, and with it all news of workers.
+                with suppress(Exception):
+                    self._refused = slurm.ask(self._deployed, self._jobs)
             await asyncio.sleep(POLL_S)
 
     async def _note(self, threads: int) -> None:

@@ -1,6 +1,5 @@
 """Which workers of a cluster may do a call, by what the scheduler and the workers have said."""
 
-import asyncio
 import time
 from collections import defaultdict, deque
 from collections.abc import Collection, Mapping
@@ -37,38 +36,51 @@ class Fitness:
             self._unfit[needs].add(worker)
             self._news.append(f"{self._where}: worker {worker} cannot do it: {why}")
 
-    def note_success(self, needs: str) -> None:
-        """A call with such needs was done."""
+    def note_success(self, needs: str, fit: Collection[str] | None) -> None:
+        """A call with such needs was done, by one of `fit`; if these are none, by a worker that had
+        refused it.
+        """
         self._done.add(needs)
+        if fit is not None and not fit:
+            self._unfit[needs].clear()
+
+    def note_loss(self, needs: str) -> None:
+        """All workers that might do such calls have gone: they may be replaced."""
+        self._done.add(needs)
+
+    def note_name(self, needs: str, name: str) -> None:
+        """Calls that need the same have another name from now on."""
+        self._unfit[name] |= self._unfit[needs]
+        if needs in self._done:
+            self._done.add(name)
 
     def news(self) -> list[str]:
         """Which workers were found to lack something since the last call, a line each."""
         return [self._news.popleft() for _ in range(len(self._news))]
 
     def capacity(self, needs: str) -> int:
-        """How many such calls can be executed at the same time; where no worker is known to be fit,
-        as many as there are threads.
+        """How many such calls can be executed at the same time. Where no worker is fit: none, until
+        the wait for one is over, then as many as there are threads.
         """
         fit = [count for each, count in self.threads.items() if each not in self._unfit[needs]]
-        return sum(fit) or sum(self.threads.values())
+        if fit or not self._unfit[needs]:
+            self._since.pop(needs, None)
+            return sum(fit)
+        patience = REPLACE_S if needs in self._done else LOOK_S
+        waited = time.monotonic() - self._since.setdefault(needs, time.monotonic())
+        return sum(self.threads.values()) if waited >= patience else 0
 
-    async def select(self, needs: str, asked: Collection[str]) -> list[str] | None:
+    def select(self, needs: str, asked: Collection[str], busy: int) -> list[str] | None:
         """The workers that may do a call: of other machines than the workers that it has asked, if
-        there are any. None if nobody lacks anything; an empty list if no worker that is fit comes.
+        these have threads for the `busy` calls with such needs. None if nobody lacks anything; an
+        empty list if no worker is fit.
         """
         if not self._unfit[needs]:
-            self._since.pop(needs, None)
             return None
-        patience = REPLACE_S if needs in self._done else LOOK_S
-        while True:
-            fit = sorted(each for each in self.threads if each not in self._unfit[needs])
-            if fit:
-                self._since.pop(needs, None)
-                hosts = {_host(each) for each in asked}
-                return [each for each in fit if _host(each) not in hosts] or fit
-            if time.monotonic() - self._since.setdefault(needs, time.monotonic()) >= patience:
-                return []
-            await asyncio.sleep(POLL_S)
+        fit = sorted(each for each in self.threads if each not in self._unfit[needs])
+        hosts = {_host(each) for each in asked}
+        others = [each for each in fit if _host(each) not in hosts]
+        return others if sum(self.threads[each] for each in others) >= busy else fit
 
 
 def _host(address: str) -> str:

@@ -250,7 +250,7 @@ class Stub:
     `lost`.
     """
 
-    threads = 1
+    threads, blocked = 1, 0
 
     def __init__(self, *lost, trouble=None):
         self.lost, self.said = lost, trouble
@@ -260,6 +260,9 @@ class Stub:
 
     def news(self):
         return []
+
+    def rename(self, needs, name):
+        pass
 
     def submit(self, function, *arguments, needs=""):
         future = Future()

@@ -2,13 +2,17 @@
 
 import asyncio
 import pickle
+import time
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from runner.cluster import client, fitness
+from runner.cluster.backend import ClusterSlots
 from runner.cluster.calls import UnfitError
 from runner.errors import UnbuiltError, WorkerLostError
+from runner.execution.resources import Need
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +27,7 @@ class Cluster(client.Cluster):
     """
 
     def __init__(self, *addresses, good=(), names=None, threads=9, lost=0):
-        self.where, self._threads, self._running = "here", 9, 0
+        self.where, self._threads, self._running, self._blocked = "here", 9, 0, 0
         self._busy, self._changed = Counter(), asyncio.Condition()
         self._fitness = fitness.Fitness("here")
         self._fitness.update(dict.fromkeys(addresses, threads))
@@ -44,13 +48,23 @@ class Cluster(client.Cluster):
         error.worker = self.names.get(chosen, chosen)
         return pickle.dumps((None, error))
 
+    async def _look(self):
+        while True:
+            await asyncio.sleep(0.01)
+            async with self._changed:
+                self._changed.notify_all()
+
     def ask(self, *needs, meanwhile=None):
         """The results of calls that are made at the same time."""
 
         async def all_of_them():
             others = [] if meanwhile is None else [meanwhile()]
             tasks = [self._result(b"", need) for need in needs]
-            return (await asyncio.gather(*tasks, *others))[: len(needs)]
+            watch = asyncio.ensure_future(self._look())
+            try:
+                return (await asyncio.gather(*tasks, *others))[: len(needs)]
+            finally:
+                watch.cancel()
 
         return asyncio.run(all_of_them())
 
@@ -145,18 +159,13 @@ def test_each_loss_has_a_wait_of_its_own():
     workers = fitness.Fitness("here")
     workers.update({"a": 1})
     workers.note_refusal("torch", "a", "no wheel")
-    assert asyncio.run(workers.select("torch", ())) == []
+    assert workers.capacity("torch") == 0
+    time.sleep(0.03)
+    assert workers.capacity("torch") == 1
     workers.update({"b": 1})
-    assert asyncio.run(workers.select("torch", ())) is None
+    assert workers.capacity("torch") == 1
     workers.note_refusal("torch", "b", "no wheel")
-
-    async def wait():
-        waiting = asyncio.ensure_future(workers.select("torch", ()))
-        await asyncio.sleep(0.005)
-        workers.update({"b": 1, "c": 1})
-        return await waiting
-
-    assert asyncio.run(wait()) == ["c"]
+    assert workers.capacity("torch") == 0
 
 
 def test_a_worker_that_comes_back_is_asked_again():
@@ -199,3 +208,92 @@ def test_a_result_that_came_counts_though_its_worker_has_left(monkeypatch):
         return await cluster._ended(done, ["b"])
 
     assert asyncio.run(wait()) == b"result"
+
+
+def test_calls_that_waited_get_no_more_of_a_late_worker_than_it_has_threads():
+    """Else its loss would count for calls that never began, and workers that come later stay idle."""
+    cluster = Cluster("a", "b", good=("b", "c", "d"), threads=1)
+    cluster.ask("torch")
+    cluster._changed, cluster.most_busy = asyncio.Condition(), 0
+    cluster._fitness.update({"a": 9})
+
+    async def replace():
+        await asyncio.sleep(0.05)
+        cluster._fitness.update({"a": 9, "c": 1})
+        await asyncio.sleep(0.05)
+        cluster._fitness.update({"a": 9, "d": 1})
+
+    assert set(cluster.ask(*["torch"] * 4, meanwhile=replace)) <= {"c", "d"}
+    assert cluster.most_busy == 1
+
+
+def test_a_call_that_waits_for_a_worker_keeps_no_thread():
+    cluster = Cluster("a", "b", good=("b",))
+    cluster.ask("torch")
+    cluster._changed = asyncio.Condition()
+    cluster._fitness.update({"a": 1})
+    cluster._threads, cluster.good, cluster.asked = 1, ("a",), []
+    blocked = []
+
+    async def look():
+        await asyncio.sleep(0.05)
+        blocked.append((cluster.blocked, len(cluster.asked)))
+
+    assert cluster.ask("torch", "jax", meanwhile=look) == ["a", "a"]
+    assert blocked == [(1, 1)], "one waits, the other one is done"
+    assert cluster.blocked == 0
+
+
+def test_a_worker_that_is_lost_with_the_first_call_is_waited_for():
+    workers = fitness.Fitness("here")
+    workers.update({"a": 1, "b": 1})
+    workers.note_refusal("torch", "a", "no wheel")
+    workers.note_loss("torch")
+    workers.update({"a": 1})
+    assert workers.capacity("torch") == 0
+    time.sleep(0.04)
+    assert workers.capacity("torch") == 0, "longer than the wait for what was never done"
+
+
+def test_a_worker_that_does_it_after_all_is_fit_again():
+    workers = fitness.Fitness("here")
+    workers.update({"a": 2})
+    workers.note_refusal("torch", "a", "no network")
+    assert workers.select("torch", (), 1) == []
+    workers.note_success("torch", [])
+    assert workers.select("torch", (), 1) is None
+    assert workers.capacity("torch") == 2
+
+
+def test_another_machine_is_preferred_only_while_it_has_threads():
+    workers = fitness.Fitness("here")
+    workers.update({"h1:1": 4, "h1:2": 4, "h2:1": 1})
+    workers.note_refusal("torch", "h1:1", "no wheel")
+    assert workers.select("torch", {"h1:1"}, busy=1) == ["h2:1"]
+    assert workers.select("torch", {"h1:1"}, busy=2) == ["h1:2", "h2:1"]
+
+
+def test_what_is_known_of_an_environment_holds_under_its_other_name():
+    workers = fitness.Fitness("here")
+    workers.update({"a": 1, "b": 1})
+    workers.note_refusal("toy", "a", "no wheel")
+    workers.note_success("toy", ["b"])
+    workers.note_name("toy", "own")
+    assert workers.select("own", (), 1) == ["b"]
+    workers.update({"a": 1})
+    time.sleep(0.04)
+    assert workers.capacity("own") == 0, "it was done before"
+
+
+def test_calls_that_wait_for_a_worker_take_no_slot():
+    class Blocked:
+        threads, blocked = 2, 0
+
+    cluster: Any = Blocked
+    slots = ClusterSlots(cluster)
+    assert slots.take(Need())
+    assert slots.take(Need())
+    assert slots.take(Need()) is None
+    Blocked.blocked = 1
+    assert slots.take(Need())
+    assert slots.take(Need()) is None
