@@ -254,6 +254,7 @@ class Stub:
 
     def __init__(self, *lost, trouble=None):
         self.lost, self.said = lost, trouble
+        self.renamed = {}
 
     def trouble(self):
         return self.said
@@ -262,7 +263,7 @@ class Stub:
         return []
 
     def rename(self, needs, name):
-        pass
+        self.renamed[needs] = name
 
     def submit(self, function, *arguments, needs=""):
         future = Future()
@@ -298,9 +299,11 @@ def hired(toy, stub, **options):
 
 
 def test_a_run_that_every_worker_is_lost_with_is_invalid_and_the_others_are_done(toy):
-    session = hired(toy, Stub("fixed"))
+    stub = Stub("fixed")
+    session = hired(toy, stub)
     outcome = session.run(session.catalog.select(["Toy-1"]))[0]
     assert outcome.verdict.outcome == "INVALID"
+    assert set(stub.renamed.values()) == {outcome.records[0].runtime.environment}
     assert "four workers were lost" in outcome.verdict.reason
     assert [record.status for record in outcome.records if record.variant == "buggy"] == [
         "ok",

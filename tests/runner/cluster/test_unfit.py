@@ -255,6 +255,18 @@ def test_a_worker_that_is_lost_with_the_first_call_is_waited_for():
     assert workers.capacity("torch") == 0, "longer than the wait for what was never done"
 
 
+def test_a_call_that_loses_its_only_fit_worker_waits_until_it_is_back():
+    cluster = Cluster("a", "b", good=("b",), lost=1)
+    cluster._fitness.note_refusal("torch", "a", "no wheel")
+
+    async def lose():
+        cluster._fitness.update({"a": 9})
+        await asyncio.sleep(0.08)
+        cluster._fitness.update({"a": 9, "b": 9})
+
+    assert cluster.ask("torch", meanwhile=lose) == ["b"]
+
+
 def test_a_worker_that_does_it_after_all_is_fit_again():
     workers = fitness.Fitness("here")
     workers.update({"a": 2})
