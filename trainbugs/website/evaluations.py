@@ -395,7 +395,7 @@ def _answer(group: Sequence[Mapping[Any, Any]]) -> ShownAnswer:
         state=state,
         when=when,
         site=site,
-        known=first["known"],
+        known=first.get("known"),
     )
 
 

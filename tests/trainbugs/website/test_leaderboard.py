@@ -153,7 +153,7 @@ def test_authors_that_cannot_be_read_are_named(tmp_path):
 def test_each_page_leads_to_licence_submission_and_repository(real, toy):
     for name, page in real.pages.items():
         links = Page(page).links
-        for place in ("licences.html", "submissions.html", "overview.html#cite"):
+        for place in ("licences.html", "submissions.html", "overview.html#read-on-and-cite"):
             assert any(link.endswith(place) for link in links), name
         assert '<meta name="description"' in page
     site = build(toy.catalog, "https://example.org/trainbugs")
