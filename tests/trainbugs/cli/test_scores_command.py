@@ -225,8 +225,8 @@ def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored,
     own_rate, *other_rates = sorted(rates_on_controls(), reverse=True)
     count = own_rate.removeprefix("1/")
     sentence = (
-        f"showed {count} controls to my-detector. Then the table counts these controls, too: "
-        f"{own_rate} for my-detector, and {other_rates[0]} for each of the other two"
+        f"the table also counts its {count} controls: {own_rate} for my-detector, "
+        f"{other_rates[0]} for the other two."
     )
     assert other_rates[0] == other_rates[1]
     assert sentence in " ".join((ROOT / "docs" / "evaluate.md").read_text().split())
