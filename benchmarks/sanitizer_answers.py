@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from evaluation.keys import program_digest
 from evaluation.model import ARGUMENTS, SCRIPT
-from evaluation.reading.load import load_committed, load_results
+from evaluation.reading.load import earlier_folder, load_committed, load_results
 from evaluation.records import CheckRecord
+from evaluation.store.committed import CommittedChecks
 from runner.bugs.program import UPSTREAM
 from runner.environments import spec
 
@@ -77,7 +78,9 @@ def _recorded(options: argparse.Namespace) -> dict[tuple[str, str], Alarms]:
     """
     checks: list[CheckRecord] = []
     if options.committed:
-        checks += load_committed(ROOT, [options.detector]).checks
+        # The row of the page about reviews is of an earlier kit.
+        earlier = CommittedChecks(earlier_folder(ROOT)).read([options.detector])
+        checks += earlier.checks or load_committed(ROOT, [options.detector]).checks
     if options.results:
         checks += load_results(options.results, [options.detector]).checks
     return {

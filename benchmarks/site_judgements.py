@@ -20,13 +20,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-import trainbugs
+from evaluation.catalog.declared import declared_programs
 from evaluation.catalog.detectors import NEGATIVE_CONTROLS
 from evaluation.model import Alarm
-from evaluation.reading.sources import RecordSelection, read_records
+from evaluation.reading.load import earlier_folder
+from evaluation.reading.subsets import select_counted, select_current
 from evaluation.records import CheckRecord
 from evaluation.scoring.chosen import without_rejected
 from evaluation.scoring.outcomes import PROGRAM, ROW, diagnosis, with_twins
+from evaluation.scoring.tables import ScoreTables
+from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,11 +63,16 @@ class Judged:
 
 
 def deciding_alarms() -> Iterator[tuple[Judged, str]]:
-    """Each alarm that decides a PAIRED case and names a place, with what SITE says of it."""
-    records = read_records(Catalog(ROOT), RecordSelection((), "expected", Path()))
+    """Each alarm that decides a PAIRED case and names a place, with what SITE says of it. The study
+    was made with the records of an earlier kit.
+    """
+    catalog = Catalog(ROOT)
+    earlier = CommittedChecks(earlier_folder(ROOT)).read()
+    records = select_current(select_counted(earlier, declared_programs(catalog)), catalog)
+    tables = ScoreTables(records, catalog)
     by_program = {_key(record): record for record in records.checks if record.kind == "buggy"}
-    rows = without_rejected(trainbugs.scores())[ROW].drop_duplicates()
-    buggy = with_twins(trainbugs.outcomes())
+    rows = without_rejected(tables.scores)[ROW].drop_duplicates()
+    buggy = with_twins(tables.outcomes)
     is_hit = buggy.paired & ~buggy.benign & ~buggy.detector.isin(NEGATIVE_CONTROLS)
     for _, hit in buggy[is_hit].merge(rows, on=ROW).iterrows():
         record = by_program[tuple(str(hit[name]) for name in ("detector", "references", *PROGRAM))]

@@ -3,7 +3,6 @@
     python unfinished.py pack RESULTS DETECTOR …      # RESULTS/detectors -> detectors/unfinished
     python unfinished.py unpack RESULTS DETECTOR …    # the other way round
     python unfinished.py table                        # what the kept answers say so far, as Markdown
-    python unfinished.py sample                       # the same, of the drawn bugs alone
     python unfinished.py draw                         # prints the cases of today in a drawn order: drawn.txt
     python unfinished.py promote DETECTOR …           # the drawn cases and the controls -> detectors/expected
 
@@ -15,24 +14,21 @@ of the same code are put together. A whole evaluation becomes the committed one 
 import argparse
 import random
 import sys
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from evaluation.catalog import authors, controls, detectors, submissions
+from evaluation.catalog import controls, detectors
 from evaluation.catalog.declared import declared_programs
 from evaluation.keys import detector_digest
 from evaluation.model import CONTROL, Detector
 from evaluation.reading.load import committed_folder
-from evaluation.reading.subsets import select_bugs, select_counted, select_current
+from evaluation.reading.subsets import select_counted, select_current
 from evaluation.records import CheckRecord, Records, program_name
 from evaluation.running.promote import thinned
 from evaluation.scoring.chosen import without_rejected
-from evaluation.scoring.intervals import wilson
-from evaluation.scoring.outcomes import outcomes, with_twins
 from evaluation.scoring.tables import ScoreTables
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
@@ -43,7 +39,6 @@ from runner.bugs.program import VARIANTS
 from runner.errors import UsageError
 from runner.files.untrusted import without_folders
 from runner.results import expected
-from trainbugs.website.leaderboard import CAREFUL_PERCENT
 
 ROOT = Path(__file__).resolve().parents[1]
 UNFINISHED = CommittedChecks(ROOT / "detectors" / "unfinished")
@@ -52,13 +47,11 @@ UNFINISHED = CommittedChecks(ROOT / "detectors" / "unfinished")
 SHARES = ("detected", "paired", "paired_new", "false_fixed", "false_controls")
 HEADER = "| detector (rule) | DETECTED | PAIRED | PAIRED on NEW | ON FIXED | ON CONTROLS |"
 RULER = "|---" * 6 + "|"
-DRAWN = UNFINISHED.root / "drawn.txt"
+DRAWN = ROOT / "detectors" / "drawn.txt"
+# So many of the drawn cases, in their order, have all detectors met that are promoted.
+FIRST = 70
 WHOLE = CommittedChecks(committed_folder(ROOT))
 SEED = 46
-SAMPLE_HEADER = (
-    "| detector (rule) | DETECTED | PAIRED | PAIRED without KNOWN (95 %) | ON FIXED | ON CONTROLS |"
-)
-SAMPLE_RULER = "|---" * 6 + "|"
 
 
 def pack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINISHED) -> int:
@@ -109,7 +102,7 @@ def unpack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINI
 
 def drawn_cases() -> list[str]:
     """The cases of a whole evaluation, in the order in which they were drawn."""
-    return DRAWN.read_text(encoding="utf-8").split()
+    return DRAWN.read_text(encoding="utf-8").split()[:FIRST]
 
 
 def promote(
@@ -209,103 +202,20 @@ def in_drawn_order(cases: Sequence[str]) -> list[str]:
     return drawn
 
 
-def sample(size: int = 40) -> list[str]:
-    """The first case of each bug in the drawn order, until there are `size` bugs."""
-    firsts: dict[str, str] = {}
-    for case in drawn_cases():
-        firsts.setdefault(case.partition("/")[0], case)
-    return list(firsts.values())[:size]
-
-
 def seconds_a_seed(bug: Bug, case: Case) -> float:
     """The committed seconds of a case by one seed, both twins together."""
     return (expected.seconds(bug, case) or 0.0) / len(case.program.seeds)
-
-
-def sample_table(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> str:
-    """What detectors say of the drawn bugs: a row of Markdown for each that has met all of them.
-
-    A bug by which a row was written or set up is KNOWN to it: the interval leaves it out.
-    """
-    drawn = sample()
-    rows = [SAMPLE_HEADER, SAMPLE_RULER]
-    for row in _scored(select_bugs(kept.read(names), frozenset(drawn))):
-        if row.detected_n < len(drawn):
-            continue
-        rows.append(
-            f"| {row.detector} ({row.rule}) | {row.detected}/{row.detected_n} "
-            f"| {row.paired}/{row.paired_n} | {_without_known(row)} "
-            f"| {row.false_fixed}/{row.false_fixed_n} "
-            f"| {row.false_controls}/{row.false_controls_n} |"
-        )
-    return "\n".join(rows)
-
-
-def _without_known(row: Any) -> str:
-    """PAIRED of the bugs that a row did not know; a dash where nobody says what it knew."""
-    low, high = wilson(row.paired_new, row.paired_new_n)
-    if low is None or high is None:
-        return "-"
-    return f"{row.paired_new}/{row.paired_new_n} ({100 * low:.0f} to {100 * high:.0f} %)"
-
-
-@dataclass(frozen=True)
-class SampleFinds:
-    """The drawn bugs that some row did not know, and which of them are found: by any row, by the
-    careful ones, which accuse at most one fixed program in twenty, by tools of others, and by the
-    careful tools of others.
-    """
-
-    bugs: set[str]
-    by_all: set[str]
-    by_careful: set[str]
-    by_others: set[str]
-    by_careful_others: set[str]
-
-
-def finds_of_sample(names: Sequence[str], kept: CommittedChecks = UNFINISHED) -> SampleFinds:
-    """What the rows of `sample_table` together find, negative controls and answers about KNOWN bugs
-    left out. A bug that every row knows is no bug that could escape: it counts nowhere.
-    """
-    drawn = sample()
-    records = _counted(select_bugs(kept.read(names), frozenset(drawn)), Catalog(ROOT))
-    rows = {
-        (row.detector, row.rule): row.false_fixed_rate
-        for row in _scored(records)
-        if row.detected_n == len(drawn) and row.detector not in detectors.NEGATIVE_CONTROLS
-    }
-    careful = {row for row, rate in rows.items() if 100 * rate <= CAREFUL_PERCENT}
-    ours = authors.ours(ROOT)
-    others = {row for row in rows if row[0] not in ours}
-    answers = with_twins(outcomes(records.checks, records.rules, submissions.load_frozen(ROOT)))
-    shown, finds = set(), []
-    for answer in answers.itertuples():
-        row = (answer.detector, answer.rule)
-        # None: nobody noted what its authors knew.
-        if row not in rows or answer.known is not False:
-            continue
-        shown.add(answer.bug)
-        if answer.paired:
-            finds.append((answer.bug, row))
-
-    def by(some: Collection[tuple[str, str]]) -> set[str]:
-        return {bug for bug, row in finds if row in some}
-
-    return SampleFinds(shown, by(rows), by(careful), by(others), by(careful & others))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("action", choices=("pack", "unpack", "table", "sample", "draw", "promote"))
+    parser.add_argument("action", choices=("pack", "unpack", "table", "draw", "promote"))
     parser.add_argument("names", nargs="*", metavar="NAME", help="RESULTS, and detectors")
     arguments = parser.parse_args()
     if arguments.action == "table":
         print(table(kept_names()))
-        return 0
-    if arguments.action == "sample":
-        print(sample_table(kept_names()))
         return 0
     if arguments.action == "draw":
         print("\n".join(draw()))

@@ -46,8 +46,10 @@ def delays_figure(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> "Figure |
     axes.set_yticks(range(len(shown)), [label(row) for row in shown], fontsize=6.5)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     text = (
-        "iterations from the trigger to the first alarm, claimed by the monitor's process\n"
-        "(orange: before it; open: claimed by the tool itself; bar: median)"
+        "iterations from the trigger to the first alarm,\n"
+        "claimed by the monitor's process\n"
+        "(orange: before it; bar: median;\n"
+        "open: claimed by the tool itself)"
     )
     axes.set_xlabel(text, fontsize=6)
     return figure

@@ -28,7 +28,8 @@ LINE = 0.045
 # How far left of its point the label of a detector without false alarms is, and the line between
 # them.
 LEFT = 0.05
-LEADER = {"arrowstyle": "-", "linewidth": 0.4, "color": "black", "shrinkA": 0, "shrinkB": 2}
+# Points below these rates lie close together, if they are more than a few.
+LOW, FEW = (0.3, 0.13), 3
 
 
 def rates_figure(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> "Figure | None":
@@ -55,7 +56,7 @@ def rates_figure(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> "Figure | 
     axes = figure.subplots()
     draw_points(axes, drawn)
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.7, linestyle=":", zorder=0)
-    axes.set(xlim=(-0.25, 1.03), ylim=(-0.05, 1.03), aspect="equal")
+    axes.set(xlim=(-0.25, 1.03), ylim=(-0.07, 1.03), aspect="equal")
     axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
     axes.set_xlabel("false alarms: fixed twins accused")
     axes.set_ylabel("detection: buggy programs")
@@ -87,20 +88,35 @@ def draw_points(axes: "Axes", drawn: "pd.DataFrame") -> None:
         numbers[row.false_fixed_rate, row.detected_rate].append(str(number))
     # On the left there is room for the labels of detectors without false alarms.
     crowded = sorted((place for place in numbers if place[0] < CROWDED), key=itemgetter(1))
-    label_heights = apart([height for _, height in crowded])
-    heights = dict(zip(crowded, label_heights, strict=True))
+    label_places = _column([height for _, height in crowded], -LEFT, crowded)
+    # The others that find little lie close together: their labels have a column on the right.
+    low = [place for place in numbers if place[0] >= CROWDED and place[0] < LOW[0]]
+    low = sorted((place for place in low if place[1] < LOW[1]), key=_slope)
+    if len(low) > FEW:
+        label_places |= _column([-LINE / 2] * len(low), LOW[0] + 1.4 * LEFT, low)
     for place, names in numbers.items():
         inside = SINGLE[0] if filled[place] else "white"
         axes.plot(*place, "o", color=SINGLE[0], markerfacecolor=inside, markersize=3.5)
         text = ",".join(names)
-        if place in heights:
-            label_place = place[0] - LEFT, heights[place]
-            look: dict[str, Any] = {"ha": "right", "va": "center", "arrowprops": LEADER}
-            axes.annotate(text, place, label_place, fontsize=7, **look)
+        if place in label_places:
+            x, y = label_places[place]
+            axes.plot([place[0], x], [place[1], y], color="black", linewidth=0.4, zorder=1)
+            side = "right" if x < place[0] else "left"
+            axes.text(x, y, text, fontsize=7, ha=side, va="center")
         else:
             offset = (4, _lift(place, numbers))
-            look = {"textcoords": "offset points", "ha": "left"}
+            look: dict[str, Any] = {"textcoords": "offset points", "ha": "left"}
             axes.annotate(text, place, offset, fontsize=7, **look)
+
+
+def _column(heights: Sequence[float], x: float, points: Sequence[Place]) -> dict[Place, Place]:
+    """The places of labels that stand above each other, near these heights, by their points."""
+    return {place: (x, height) for place, height in zip(points, apart(heights), strict=True)}
+
+
+def _slope(place: Place) -> float:
+    """Orders points for a column on their right, so that few leaders cross."""
+    return place[1] - place[0] / 3
 
 
 def _lift(place: Place, points: Iterable[Place]) -> int:
@@ -126,7 +142,10 @@ def apart(heights: Sequence[float]) -> list[float]:
 
 
 def _covers(place: Place, points: Iterable[Place]) -> bool:
-    """Whether a label up and to the right of a place would cover another point."""
+    """Whether a label up and to the right of a place would cover another point, or the label of a
+    point a little above.
+    """
     away = [(x - place[0], y - place[1]) for x, y in points if (x, y) != place]
     width, height = LABEL
-    return any(0 <= right < width and 0 <= up < height for right, up in away)
+    is_covered = any(0 <= right < width and 0 <= up < height for right, up in away)
+    return is_covered or any(-width < right < 0 < up < 1.5 * height for right, up in away)

@@ -12,12 +12,17 @@ import pytest
 from support.paths import ROOT
 
 import trainbugs
+from evaluation.catalog.declared import declared_programs
 from evaluation.keys import KIT
 from evaluation.model import Alarm, Description, Need, OwnAnswer, Rule, Status
+from evaluation.reading.load import earlier_folder
+from evaluation.reading.subsets import select_counted, select_current
 from evaluation.running.adapter import Adapter
 from evaluation.scoring import against, report
 from evaluation.scoring.chosen import without_rejected
-from evaluation.scoring.outcomes import label, with_twins
+from evaluation.scoring.outcomes import label, outcomes, with_twins
+from evaluation.store.committed import CommittedChecks
+from runner.bugs.catalog import Catalog
 from trainbugs.cli.main import main
 
 CONTRACT, EVALUATE, RECORDS, SCORES = (
@@ -164,7 +169,11 @@ def test_the_page_on_records_shows_the_scores_of_every_row():
 
 
 def test_the_page_on_records_says_what_traincheck_finds():
-    buggy = with_twins(trainbugs.outcomes("expected", "traincheck"))
+    records = CommittedChecks(earlier_folder(ROOT)).read(["traincheck"])
+    counted = select_current(
+        select_counted(records, declared_programs(Catalog(ROOT))), Catalog(ROOT)
+    )
+    buggy = with_twins(outcomes(counted.checks, counted.rules))
     names = set(re.findall(r"[\w.-]+", tables_below(RECORDS, "### TrainCheck")))
     paired = buggy[buggy.paired]
     assert len(paired) > 0

@@ -8,12 +8,16 @@ import sys
 import pytest
 from support.paths import ROOT
 
-import trainbugs
 from evaluation.catalog import controls
+from evaluation.catalog.declared import declared_programs
 from evaluation.exporting import KEY, TASKS
+from evaluation.reading.load import earlier_folder
+from evaluation.reading.subsets import select_counted, select_current
 from evaluation.review.answers import collect_answers, read_values
 from evaluation.review.scoring import score_reviews
 from evaluation.review.tasks import collect_programs, read_review_key, write_tasks
+from evaluation.scoring.tables import ScoreTables
+from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 
 IDS = ["0123456789abcdef", "1123456789abcdef"]
@@ -87,7 +91,9 @@ def test_the_page_says_why_reviews_and_scores_of_the_sanitizer_differ(reviewers,
     (review,) = score_reviews(
         key, collect_answers(read_values(tmp_path / "answers.jsonl"), key.tasks).answers
     )
-    outcomes = trainbugs.outcomes("expected", "sanitizer-3", root=ROOT)
+    records = CommittedChecks(earlier_folder(ROOT)).read(["sanitizer-3"])
+    counted_records = select_counted(records, declared_programs(Catalog(ROOT)))
+    outcomes = ScoreTables(select_current(counted_records, Catalog(ROOT)), Catalog(ROOT)).outcomes
     buggy = outcomes[(outcomes["rule"] == "default") & (outcomes["kind"] == "buggy")]
     benign, counted = buggy[buggy["benign"]], buggy[~buggy["benign"]]
     page = " ".join((ROOT / "docs" / "reviews.md").read_text().split())

@@ -274,12 +274,12 @@ def test_only_the_files_of_the_named_detectors_are_read(expected):
         expected.read()
 
 
-def committed(kind):
+def committed(kind, folder="expected"):
     """The committed record of api-sequence on a program of SO-60335387/digits,
     and the key of that program's run.
     """
     bug = load_bug(ROOT / "bugs" / "SO-60335387")
-    evaluated = CommittedChecks(ROOT / "detectors" / "expected").read(["api-sequence"])
+    evaluated = CommittedChecks(ROOT / "detectors" / folder).read(["api-sequence"])
     records = (
         evaluated.overheads
         if kind == "overhead"
@@ -306,13 +306,13 @@ def committed(kind):
 
 
 @pytest.fixture
-def kit_of_expected(monkeypatch):
-    """The kit with which the committed records were made stands in for today's:
+def earlier_kit(monkeypatch):
+    """The kit with which the records in detectors/earlier were made stands in for today's:
     names and hashes of its files.
     """
     files, kit = (
         keys._files,
-        json.loads((ROOT / "tests" / "evaluation" / "kit_of_expected.json").read_text()),
+        json.loads((ROOT / "tests" / "evaluation" / "earlier_kit.json").read_text()),
     )
     monkeypatch.setattr(keys, "_files", lambda folder: kit if folder == KIT else files(folder))
     keys.kit_digest.cache_clear()
@@ -321,7 +321,6 @@ def kit_of_expected(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["buggy", "fixed"])
-@pytest.mark.usefixtures("kit_of_expected")
 def test_the_key_of_a_committed_check_comes_out_again(kind):
     check, run = committed(kind)
     digest = detector_digest(detectors.load(ROOT, "api-sequence"))
@@ -329,9 +328,9 @@ def test_the_key_of_a_committed_check_comes_out_again(kind):
     assert check.kit == kit_digest()
 
 
-@pytest.mark.usefixtures("kit_of_expected")
+@pytest.mark.usefixtures("earlier_kit")
 def test_the_key_of_a_committed_timing_comes_out_again():
-    timing, run = committed("overhead")
+    timing, run = committed("overhead", "earlier")
     digest, bare = (
         detector_digest(detectors.load(ROOT, "api-sequence")),
         (BARE / "loop.py").read_text(),
@@ -365,19 +364,18 @@ def test_the_digest_of_rules_covers_what_they_mean():
     assert another_name != another_bound
 
 
-EXPECTED = ROOT / "detectors" / "expected"
 COMMITTED = sorted(
     {
         (part, path.name.split(".")[0])
-        for part in ("", "seeds")
-        for path in (EXPECTED / part).glob("*.jsonl")
+        for part in ("expected", "earlier", "earlier/seeds")
+        for path in (ROOT / "detectors" / part).glob("*.jsonl")
     }
 )
 
 
 @pytest.mark.parametrize("part, name", COMMITTED)
 def test_committed_records_are_the_same_when_they_are_written_again(part, name, tmp_path):
-    before, again = CommittedChecks(EXPECTED / part), CommittedChecks(tmp_path)
+    before, again = CommittedChecks(ROOT / "detectors" / part), CommittedChecks(tmp_path)
     records = before.read([name])
     assert records.checks
     again.replace(detectors.load(ROOT, name), records.checks, records.overheads)
@@ -398,11 +396,13 @@ def without_null(line):
     return line
 
 
-def test_every_committed_record_says_by_which_kit_it_was_made():
-    evaluated = CommittedChecks(ROOT / "detectors" / "expected").read()
+@pytest.mark.parametrize("folder", ["expected", "earlier"])
+def test_every_committed_record_says_by_which_kit_it_was_made(folder):
+    evaluated = CommittedChecks(ROOT / "detectors" / folder).read()
     kits = [check.kit for check in evaluated.checks] + [
         timing.kit for timing in evaluated.overheads
     ]
     assert {len(kit or "") for kit in kits} == {64}
+    assert len(set(kits)) == 1
     assert isinstance(evaluated.checks[0], CheckRecord)
-    assert isinstance(evaluated.overheads[0], OverheadRecord)
+    assert all(isinstance(timing, OverheadRecord) for timing in evaluated.overheads)

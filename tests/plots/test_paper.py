@@ -7,7 +7,11 @@ import pytest
 from support.overlaps import overlapping_texts
 from support.paths import ROOT
 
+import trainbugs
+from evaluation.scoring.chosen import without_rejected
+from evaluation.scoring.outcomes import ROW
 from plots import curves
+from plots.detector_rates import rates_figure
 from plots.figures import CaseRuns, draw
 from plots.paper import draw_paper
 from plots.style import new_figure, on_paper, styled
@@ -110,3 +114,12 @@ def test_the_command_draws_a_bug(tmp_path, capsys):
     assert f"figures: 6 files in {tmp_path}/SO-60335387" in capsys.readouterr().out
     assert main(["figures", "SO-60335387", "--paper", "--format", "png"]) == 2
     assert "--paper draws PDFs: leave out --format" in capsys.readouterr().err
+
+
+def test_no_label_of_the_committed_rates_covers_another():
+    scored = without_rejected(trainbugs.scores())
+    shown = trainbugs.outcomes().merge(scored[ROW], on=ROW)
+    with styled():
+        figure = rates_figure(shown, scored)
+        assert figure
+        assert overlapping_texts(figure) == []

@@ -48,10 +48,14 @@ def write_scores(
     from plots.detectors import draw
     from trainbugs.descriptions import locations
 
-    # Of all committed records the outcomes are a large file, which `scores` makes for whoever asks.
+    # Of all committed records the outcomes are a large file, which `scores` makes for whoever asks,
+    # and so are the comparisons of rules that are not chosen.
     is_committed = folder.name == committed_folder(catalog.root)
     outcomes = None if is_committed else tables.outcomes
-    paths = report.write(tables.scores, outcomes, tables.comparisons, folder.path)
+    comparisons = tables.comparisons
+    if is_committed:
+        comparisons = comparisons[comparisons.p_holm.notna()]
+    paths = report.write(tables.scores, outcomes, comparisons, folder.path)
     if figures != "none":
         paths += draw(tables.outcomes, tables.scores, folder.path, figures, locations(catalog))
     return paths

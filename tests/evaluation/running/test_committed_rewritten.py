@@ -21,6 +21,7 @@ from evaluation.catalog.detectors import read
 from evaluation.keys import detector_digest
 from evaluation.planting import judgements
 from evaluation.planting.judgements import Judgement
+from evaluation.reading.load import folder_with
 from evaluation.reading.rewritten import committed_with_rewritten
 from evaluation.reading.sources import RecordSelection, read_rewritten
 from evaluation.records import OTHER_CODE
@@ -31,6 +32,7 @@ from evaluation.running.promote import promote_checks, refuse_part, renew_side_b
 from evaluation.scoring.rewritten import FILE, side_by_side
 from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
+from runner.bugs.config import REWRITTEN
 from runner.errors import ResultsError, UsageError
 from runner.session.options import Options
 
@@ -356,6 +358,7 @@ def test_records_of_an_earlier_kit_are_set_side_by_side_with_published_ones_of_t
 def test_the_committed_table_is_that_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
     records = read_rewritten(Catalog(ROOT), RecordSelection((), "expected", folder))
+    assert records
     assert (folder / FILE).exists() == bool(records and records.checks)
     if records and records.checks:
         assert_same_table(side_by_side(records).to_csv(index=False), (folder / FILE).read_text())
@@ -363,7 +366,9 @@ def test_the_committed_table_is_that_of_the_committed_records():
 
 def test_committed_lists_of_planted_faults_are_of_the_committed_records():
     """Each planted program that a detector met was judged, and does harm."""
-    for expected in CommittedChecks(ROOT / "detectors" / "expected").rewritten:
+    stores = CommittedChecks(folder_with(ROOT, REWRITTEN)).rewritten
+    assert stores
+    for expected in stores:
         checks = expected.read().checks
         shown = {(check.bug, check.case) for check in checks if check.plant is not None}
         harmful = {

@@ -13,6 +13,7 @@ from support.rewritten import CODE, commit, pair
 from support.toy import OWN_PYTHON
 
 from evaluation.catalog.detectors import read as read_detector
+from evaluation.reading.load import folder_with
 from evaluation.reading.seeds import committed_with_seeds
 from evaluation.reading.sources import RecordSelection, read_records, read_seeds
 from evaluation.records import OTHER_CODE, program_name
@@ -21,7 +22,7 @@ from evaluation.running.options import CampaignOptions
 from evaluation.running.promote import refuse_part
 from evaluation.scoring.outcomes import outcomes
 from evaluation.scoring.seeds import FILE, by_seed
-from evaluation.store.committed import CommittedChecks
+from evaluation.store.committed import SEEDS, CommittedChecks
 from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from runner.session.options import Options
@@ -186,7 +187,7 @@ def test_the_committed_table_is_that_of_the_committed_records():
 
 
 def test_further_seeds_are_of_what_was_met_by_the_first_one():
-    folder = CommittedChecks(ROOT / "detectors" / "expected")
+    folder = CommittedChecks(folder_with(ROOT, SEEDS))
     firsts = {detector_and_program(record): record for record in folder.read().checks}
     for record in folder.further.read().checks:
         first = firsts[detector_and_program(record)]

@@ -3,9 +3,11 @@
 import pytest
 from msgspec.structs import replace
 from support.checks import HIT, overhead, record, with_changes
+from support.detectors import write_detector
 
 import trainbugs
 from evaluation.catalog.declared import DeclaredPrograms
+from evaluation.catalog.detectors import read
 from evaluation.model import Rule
 from evaluation.reading.subsets import (
     own_before_committed,
@@ -17,6 +19,7 @@ from evaluation.reading.subsets import (
 from evaluation.records import REPLACED, UNCOUNTED, Records
 from evaluation.scoring.outcomes import outcomes
 from evaluation.scoring.scores import scores
+from evaluation.store.results import CheckStore
 from runner.errors import UsageError
 
 ANY, STRICT = {"default": Rule()}, {"default": Rule("error")}
@@ -120,8 +123,12 @@ def test_strong_isolation_can_be_demanded(kind, counts):
     )
 
 
-def test_no_record_of_strong_isolation_is_a_usage_error():
+def test_no_record_of_strong_isolation_is_a_usage_error(tmp_path):
+    store = CheckStore(tmp_path / "detectors")
+    store.save_detector(read(write_detector(tmp_path / "d", "")))
+    for check in pair():
+        store.save(with_changes(check, isolation="landlock"))
     with pytest.raises(
-        UsageError, match="no record of expected was made in namespaces: evaluate anew on a machine"
+        UsageError, match="no record of results was made in namespaces: evaluate anew on a machine"
     ):
-        trainbugs.scores("expected", "dslinter", isolated=True)
+        trainbugs.scores("results", "d", folder=tmp_path, isolated=True)
