@@ -103,10 +103,17 @@ def test_rates_have_a_point_for_each_row_but_negative_controls(tmp_path, detecto
 
 
 @pytest.mark.parametrize(
-    "other, covered", [((0.24, 0.33), True), ((0.16, 0.33), False), ((0.24, 0.5), False)]
+    "other, covered",
+    [
+        ((0.24, 0.33), True),
+        ((0.16, 0.33), True),
+        ((0.1, 0.33), False),
+        ((0.16, 0.5), False),
+        ((0.24, 0.5), False),
+    ],
 )
 def test_a_label_that_would_cover_a_point_is_below(other, covered):
-    """The other one is close to the right and above, or it is not."""
+    """The other one, or its label, is close and above, or it is not."""
     places = [(0.2, 0.3), other]
     rates = pd.DataFrame(places, columns=["false_fixed_rate", "detected_rate"])
     rates["references"] = "none"

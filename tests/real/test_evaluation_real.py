@@ -19,7 +19,7 @@ from evaluation.catalog.declared import declared_programs
 from evaluation.iterations.counting import count
 from evaluation.reading.load import earlier_folder
 from evaluation.reading.sources import RecordSelection, read_records
-from evaluation.reading.subsets import select_current
+from evaluation.reading.subsets import select_counted, select_current
 from evaluation.running import campaign
 from evaluation.running.options import CampaignOptions
 from evaluation.scoring.outcomes import outcomes
@@ -227,7 +227,8 @@ def programs_by_detector(checks):
 def test_traincheck_was_shown_both_programs_of_each_case_of_a_part():
     """Its records of all programs would take hours. An earlier kit made them."""
     records = CommittedChecks(earlier_folder(ROOT)).read(["traincheck"])
-    by_detector = programs_by_detector(select_current(records, Catalog(ROOT)).checks)
+    shown = select_counted(records, declared_programs(Catalog(ROOT)))
+    by_detector = programs_by_detector(select_current(shown, Catalog(ROOT)).checks)
     assert {references for _, references in by_detector} == {"same"}
     programs = by_detector["traincheck", "same"] - mended_of_today()
     assert programs <= programs_of_today()
