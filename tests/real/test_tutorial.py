@@ -11,7 +11,9 @@ import pytest
 from support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
-FILES = re.compile(r"`(flat-loss/[a-z]+\.(?:json|py))`[^`]*```(?:json|python)\n(.*?)```", re.DOTALL)
+FILES = re.compile(
+    r"`(flat-loss/[a-z]+\.(?:json|py))`(?:(?!```).)*```(?:json|python)\n(.*?)```", re.DOTALL
+)
 COMMANDS = re.compile(r"```sh\n(.*?)\n```")
 TABLES = re.compile(r"```\n((?:CASE|DETECTOR) .*?)```", re.DOTALL)
 # What is of a machine and an hour.
