@@ -44,13 +44,17 @@ def earlier_folder(root: Path) -> Path:
     return root / "detectors" / "earlier"
 
 
-def folder_with(root: Path, part: str) -> Path:
-    """Where a part of the committed records of a catalogue's own detectors is, further seeds or
-    rewritten programs: by the kit of today, or by an earlier one if that alone has this part.
+def is_earlier(root: Path, part: str) -> bool:
+    """Whether only an earlier kit has made a part of the committed records of a catalogue's own
+    detectors: further seeds, or rewritten programs.
     """
     today, earlier = committed_folder(root), earlier_folder(root)
-    has_today = (today / part).is_dir() or not (earlier / part).is_dir()
-    return today if has_today else earlier
+    return (earlier / part).is_dir() and not (today / part).is_dir()
+
+
+def folder_with(root: Path, part: str) -> Path:
+    """Where this part is: by the kit of today, or by an earlier one if that alone has it."""
+    return earlier_folder(root) if is_earlier(root, part) else committed_folder(root)
 
 
 def committed_folders(root: Path, part: str, with_submissions: bool) -> list[Path]:

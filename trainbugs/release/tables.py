@@ -150,7 +150,8 @@ ROWS = {
     "scripts": "a file of a variant of a case",
     "runs": "an expected run: its record, with all metrics",
     "outcomes": "what a detector said of a program, by one alarm rule",
-    "rewritten_outcomes": "the same of a program that was rewritten, or has a planted fault",
+    "rewritten_outcomes": "the same of a program that was rewritten, or has a planted fault; the "
+    "records may be of an earlier kit",
 }
 # Left out where nothing of it is committed: a column without a value has no type.
 OPTIONAL = ("rewritten_outcomes",)

@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from evaluation.reading.load import committed_folder
+from evaluation.reading.load import committed_folder, is_earlier
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog, CatalogSnapshot
 from runner.bugs.catalogue_counts import counted_bugs
+from runner.bugs.config import REWRITTEN
 from runner.bugs.labels import Provenance
 from runner.errors import TrainbugsError
 from runner.files import untrusted
@@ -145,7 +146,8 @@ class _Builder:
 
         try:
             records = read_rewritten(self.catalog, RecordSelection((), "expected", Path()))
-            return side_by_side_table(records, self.evaluation.rejected)
+            table = side_by_side_table(records, self.evaluation.rejected)
+            return replace(table, is_earlier=is_earlier(self.root, REWRITTEN))
         except TrainbugsError as error:
             # The records of published programs may have had the same problem already.
             if str(error) not in self.website.problems:

@@ -33,12 +33,13 @@ class RewrittenRow:
 @dataclass(frozen=True)
 class SideBySide:
     """The columns with their headings, the rows, and the detectors of which records of another code
-    are left out.
+    are left out. `is_earlier`: the records are of an earlier kit than those of the scores.
     """
 
     columns: Mapping[str, str]
     rows: tuple[RewrittenRow, ...]
     other_code: tuple[str, ...]
+    is_earlier: bool = False
 
 
 def side_by_side_table(

@@ -11,6 +11,7 @@ from evaluation.reading.load import (
     committed_folders,
     earlier_folder,
     folder_with,
+    is_earlier,
     load_results,
 )
 from evaluation.store.results import CheckStore
@@ -52,6 +53,8 @@ def test_what_only_an_earlier_kit_made_is_in_the_earlier_folder(tmp_path):
     assert folder_with(tmp_path, "seeds") == today
     (earlier / "seeds").mkdir(parents=True)
     assert folder_with(tmp_path, "seeds") == earlier
+    assert is_earlier(tmp_path, "seeds")
+    assert not is_earlier(tmp_path, "rewritten")
     assert folder_with(tmp_path, "rewritten") == today
     (today / "seeds").mkdir(parents=True)
     assert folder_with(tmp_path, "seeds") == today

@@ -344,13 +344,16 @@ def test_records_of_an_earlier_kit_are_set_side_by_side_with_published_ones_of_t
     cli, toy, tmp_path
 ):
     commit_all(toy.root)
-    _, before, _ = cli("scores")
+    _, before, notes = cli("scores")
     assert "PERTURBED" in before
+    assert "earlier kit" not in notes
     expected = toy.root / "detectors" / "expected"
     expected.rename(toy.root / "detectors" / "earlier")
     commit(toy.root, "memory", "", pair("three", code=OTHER))
-    status, after, _ = cli("scores")
+    status, after, notes = cli("scores")
     assert status == 0
+    said = "of an earlier kit, and in no score above: the table of rewritten programs"
+    assert said in notes
     assert "three" not in before
     assert after[after.index(TITLE) :] == before[before.index(TITLE) :]
 

@@ -17,9 +17,11 @@ from support.toy import README, Toy, toy_config
 from support.website import Page, problems
 
 import trainbugs
+from evaluation.reading.load import is_earlier
 from evaluation.scoring.case_state import ABSENT, EARLY, FOUND, SILENT
 from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_counts import counted_bugs
+from runner.bugs.config import REWRITTEN
 from runner.errors import ResultsError, UsageError
 from runner.files import swap
 from runner.session.promote import promote_runs
@@ -462,6 +464,8 @@ def test_the_real_site_is_whole(real):
         real.pages["leaderboard.html"].split('<table id="beside"')[1].split("</table>")[0]
     )
     assert "dslinter (all)" in side_by_side
+    note = "The records of this table are of an earlier kit"
+    assert (note in real.pages["leaderboard.html"]) == is_earlier(ROOT, REWRITTEN)
     assert "dslinter (zero-grad)" not in side_by_side
     assert all(f"bugs/{name}.html" in real.pages for name in Catalog(ROOT).ids())
     assert len([name for name in real.pages if name.startswith("studies/")]) == len(

@@ -251,6 +251,22 @@ def _print_stale(checks: "Sequence[CheckRecord]", root: Path) -> None:
         )
 
 
+def _print_earlier(root: Path, source: "ScoreSource") -> None:
+    """Say of which committed tables the records are older than those of the scores."""
+    from evaluation.reading.load import is_earlier
+    from evaluation.store.committed import SEEDS
+    from runner.bugs.config import REWRITTEN
+
+    parts = {SEEDS: "by several seeds", REWRITTEN: "of rewritten programs"}
+    older = [words for part, words in parts.items() if is_earlier(root, part)]
+    if older and source in ("expected", "submissions"):
+        print(
+            f"of an earlier kit, and in no score above: the table {' and the table '.join(older)} "
+            "(docs/records.md)",
+            file=sys.stderr,
+        )
+
+
 def _report(records: "Records", catalog: "Catalog", options: ScoresOptions) -> Sequence[str]:
     """Write and print scores; returns a line for each file of rewritten programs that cannot be
     read.
@@ -264,5 +280,6 @@ def _report(records: "Records", catalog: "Catalog", options: ScoresOptions) -> S
         report_seeds(None, scores, folder, format)
         return ()
     selection = options.selection
+    _print_earlier(catalog.root, selection.source)
     report_seeds(read_seeds(catalog, selection, records), scores, folder, format)
     return report_rewritten(read_rewritten(catalog, selection), scores, folder, format)
