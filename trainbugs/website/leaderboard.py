@@ -12,7 +12,7 @@ from evaluation.model import Detector
 from evaluation.scoring.case_state import ABSENT, BOTH, EARLY, FALSE, FOUND, SILENT, UNPAIRED
 from evaluation.scoring.exact_test import holm
 from evaluation.scoring.scores import CLEAN_RUNS, MORE, REFERENCE_FREE
-from trainbugs.website.evaluations import ALL, Evaluation, Pair, Score, ShownAnswer
+from trainbugs.website.evaluations import ALL, FALSE_NEW, Evaluation, Pair, Score, ShownAnswer
 
 BOARDS = {
     REFERENCE_FREE: (
@@ -29,7 +29,7 @@ BOARDS = {
         "published programs by heart: what it finds tells how easily something is found.",
     ),
 }
-# Who accuses more of the right programs is not careful.
+# Who accuses more fixed programs, of bugs that the row's authors did not know, is not careful.
 CAREFUL_PERCENT = 5
 # What stands in a cell of the matrix.
 MARKS = {FOUND: "●", EARLY: "◔", UNPAIRED: "◑", BOTH: "◐", FALSE: "✗", SILENT: "○", ABSENT: "–"}
@@ -135,7 +135,8 @@ def headline(evaluation: Evaluation, first: Collection[str]) -> Headline:
         return len({answer.id for answer in fair if answer.state == FOUND})
 
     free = [row for row in rows if row.board == REFERENCE_FREE]
-    careful = [row for row in free if (row.rates["false_fixed"].rate or 0.0) <= CAREFUL_PERCENT]
+    # Like with like: what a row finds of these cases counts the same way.
+    careful = [row for row in free if (row.rates[FALSE_NEW].rate or 0.0) <= CAREFUL_PERCENT]
     cases = len({answer.id for answer in new})
     return Headline(
         cases=cases,
