@@ -227,7 +227,7 @@ def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored,
     own_rate, *other_rates = sorted(rates_on_controls(), reverse=True)
     count = own_rate.removeprefix("1/")
     sentence = (
-        f"the table also counts its {count} controls: {own_rate} for my-detector, "
+        f"also counts the {count} controls of that example: {own_rate} for my-detector, "
         f"{other_rates[0]} for the other two."
     )
     assert other_rates[0] == other_rates[1]
