@@ -3,10 +3,13 @@
 import hashlib
 import weakref
 
+import torch
+
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.samples import find_source
 
-SAMPLES, PASSES = 20, 3
+PASSES = 3
 
 
 class IdleShuffle(Invariant):
@@ -31,27 +34,23 @@ class IdleShuffle(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.passes, self.current = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.passes, self.current = IdentityTable(), IdentityTable()
 
-    def after_indices(self, source, iterator, indices, orders):
+    def after_indices(self, source, iterator, indices, order):
         current = self.current.get(source)
         if current is None or current.iterator() is not iterator:
             current = self.current[source] = Pass(iterator)
-        current.orders += [order for order in orders if order[0] >= SAMPLES]
-        current.batches += 1
-        current.digest.update(repr(indices).encode())
+        current.note(indices, order)
 
     def after_next(self, iterator, is_over, is_loop):
         source = find_source(iterator) if is_over else None
         current = self.current.pop(source, None) if source is not None else None
         if current is None or current.iterator() is not iterator or current.batches < 2:
             return
-        before = self.passes.setdefault(source, [])
-        if before and current.repeats(before[-1]):
-            before.append(current)
-        else:
-            before[:] = [current]
-        if len(before) == PASSES:
+        before, count = self.passes.get(source, (None, 0))
+        count = count + 1 if before is not None and current.repeats(before) else 1
+        self.passes[source] = current, count
+        if count == PASSES:
             kind = type(source)
             self.report(
                 f"{kind.__name__} has drawn another random order in each of {PASSES} passes, and "
@@ -61,13 +60,44 @@ class IdleShuffle(Invariant):
 
 
 class Pass:
-    """The orders that were drawn in a pass, and its batches."""
+    """What there is of a pass without end is a hash of the orders that were drawn, and one of the
+    batches.
+    """
 
     def __init__(self, iterator):
-        self.iterator, self.orders = weakref.ref(iterator), []
+        self.iterator, self.orders = weakref.ref(iterator), hashlib.sha256()
         self.batches, self.digest = 0, hashlib.sha256()
+        self.is_drawn, self.is_known = False, True
+
+    def note(self, indices, order):
+        """Note the indices of a batch, and what was drawn for it."""
+        self.batches += 1
+        if order is not None:
+            self.is_drawn = True
+            self.orders.update(order)
+        numbers = list_numbers(indices)
+        self.is_known = self.is_known and numbers is not None
+        self.digest.update(repr(numbers).encode())
 
     def repeats(self, other):
         """Whether the batches are the same, although other orders were drawn."""
-        is_drawn = self.orders and other.orders and self.orders != other.orders
-        return is_drawn and self.digest.digest() == other.digest.digest()
+        is_drawn = self.is_drawn and other.is_drawn and self.is_known
+        is_other = is_drawn and self.orders.digest() != other.orders.digest()
+        return is_other and self.digest.digest() == other.digest.digest()
+
+
+def list_numbers(indices):
+    """The indices of a batch, or one of them, as numbers; None where they are objects of the
+    program's, whose text may say anything.
+    """
+    kind = type(indices)
+    if kind in (list, tuple):
+        if all(type(index) is int for index in indices):
+            return indices
+        numbers = [list_numbers(index) for index in indices]
+        return None if any(number is None for number in numbers) else numbers
+    if kind in (int, str):
+        return indices
+    is_tensor = kind is torch.Tensor and indices.device.type == "cpu"
+    is_array = kind.__module__ == "numpy" and indices.dtype.kind in "iu"
+    return indices.tolist() if is_tensor or is_array else None

@@ -69,3 +69,124 @@ RIGHT = {
 }
 # The samples come in another order in each pass, and the pass ends early.
 RIGHT["a pass that stops"] = program("order", end="break")
+
+
+LOADER = "read(DataLoader(data, batch_size=8, sampler=Order()))"
+# What samplers do to torch, and torch to them, is what it would be alone: each program prints what
+# it has seen.
+OWN = """
+import threading
+from torch.overrides import TorchFunctionMode
+from torch.utils.data import DataLoader, Sampler, TensorDataset
+
+bare, data = torch.randperm, TensorDataset(torch.arange(64.0)[:, None])
+
+
+class Order(Sampler):
+    def __init__(self):
+        pass
+
+    def __len__(self):
+        return 64
+
+    def __iter__(self):
+        {order}
+
+
+def read(loader, passes=4, batches=8):
+    for epoch in range(passes):
+        for _ in zip(range(batches), loader):
+            pass
+
+
+{end}
+"""
+
+
+def own(order, end=LOADER):
+    return OWN.format(order=order, end=end)
+
+
+# The second thread begins inside of the first one's sampler, and ends after it.
+TWO = """
+inside, over = threading.Event(), threading.Event()
+
+
+class Second(Order):
+    def __iter__(self):
+        inside.set()
+        over.wait(9)
+        yield from bare(64).tolist()
+
+
+second = threading.Thread(target=read, args=[DataLoader(data, sampler=Second())])
+read(DataLoader(data, sampler=Order()))
+over.set()
+second.join()
+print("bare" if torch.randperm is bare and bare(4, device="meta").is_meta else "replaced")
+"""
+STARTS = """if not inside.is_set():
+            second.start()
+            inside.wait(9)
+        yield from bare(64).tolist()"""
+REPLACES = """mine = torch.randperm = lambda count: bare(count).flip(0)
+        yield from torch.randperm(64).tolist()[:8]
+        print("own" if torch.randperm is mine else "lost")
+        yield from torch.randperm(64).tolist()[8:]
+        torch.randperm = bare"""
+COUNTING = """class Counting(TorchFunctionMode):
+    count = 0
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        Counting.count += 1
+        return function(*args, **(kwargs or {}))
+
+
+class Order"""
+# Enters in the first call, and leaves in the last.
+WITHIN = """with {mode}:
+            for index in torch.randperm(64).tolist():
+                yield index"""
+LEFT = LOADER + "\nprint('empty' if torch._C._len_torch_function_stack() == 0 else 'left')"
+ENDLESS = """generator = torch.Generator().manual_seed(0)
+        while True:
+            yield from torch.randperm(64, generator=generator).tolist()"""
+HASH = """def __hash__(self):
+        raise RuntimeError("no hash")
+
+    def __eq__(self, other):
+        raise RuntimeError("no equality")
+"""
+RIGHT |= {
+    "two threads": own(STARTS, TWO),
+    "a sampler that replaces the function": own(REPLACES),
+    "a mode of its own": own(WITHIN.format(mode="Counting()"), LEFT).replace(
+        "class Order", COUNTING, 1
+    ),
+    "a device": own(WITHIN.format(mode='torch.device("cpu")'), LEFT),
+    "a default device": own(
+        "yield from torch.randperm(64).tolist()",
+        "torch.set_default_device('cpu')\n" + LEFT.replace("== 0", "== 1"),
+    ),
+    "without numbers": own(
+        "torch.randperm(64, device='meta')\n        yield from bare(64).tolist()"
+    ),
+    "a pass without end": own(ENDLESS, LOADER[:-1] + ", batches=100)"),
+    "a sampler that fails": own(
+        "torch.randperm(64)\n        raise KeyError('mine')\n        yield",
+        f"try:\n    {LOADER}\nexcept KeyError:\n    print('mine')\n" + LEFT.split("\n")[1],
+    ),
+    "a sampler without hash": own(
+        "yield from torch.randperm(64).view(8, 8).tolist()\n\n    " + HASH,
+        LEFT.replace("batch_size=8, sampler", "batch_sampler"),
+    ),
+}
+OUTPUTS = {
+    "two threads": ("bare", 1),
+    "a sampler that replaces the function": ("own", 4),
+    "a mode of its own": ("empty", 1),
+    "a device": ("empty", 1),
+    "a default device": ("empty", 1),
+    "a sampler that fails": ("empty", 1),
+    "a sampler without hash": ("empty", 1),
+}
