@@ -1,13 +1,13 @@
 """Dropout is for training."""
 
 import sys
-import weakref
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch.overrides import TorchFunctionMode
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 DROPOUTS = {
@@ -43,8 +43,8 @@ class DropoutInEvaluation(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.state, self.draws = None, weakref.WeakKeyDictionary()
-        self.copy, self.inputs, self.repeated = {}, weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.state, self.draws = None, IdentityTable()
+        self.copy, self.inputs, self.repeated = {}, IdentityTable(), IdentitySet()
 
     def before_forward(self, module, arguments, options):
         looked_at = not torch.is_grad_enabled() and copies.is_evaluating(copies.unwrap(module))

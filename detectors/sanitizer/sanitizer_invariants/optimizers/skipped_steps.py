@@ -1,7 +1,6 @@
 """A scaler does not skip all steps."""
 
-import weakref
-
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 STEPS = 40
@@ -26,7 +25,7 @@ class SkippedSteps(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.skipped = weakref.WeakKeyDictionary()
+        self.skipped = IdentityTable()
 
     def before_scaled_step(self, scaler, optimizer):
         count = self.skipped[optimizer] = self.skipped.get(optimizer, 0) + 1

@@ -7,6 +7,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.masks import find_hidden
 from sanitizer_invariants.tools.tracing import describe_module, trace_call
@@ -43,8 +44,8 @@ class TextRule(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.call, self.losses, self.matched = None, 0, weakref.WeakKeyDictionary()
-        self.calls, self.reported = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.call, self.losses, self.matched = None, 0, IdentityTable()
+        self.calls, self.reported = IdentityTable(), IdentitySet()
 
     def before_forward(self, module, arguments, options):
         if not torch.is_grad_enabled():
