@@ -70,8 +70,7 @@ class IdentitySet(MutableSet):
 
     def __init__(self, members=()):
         self._table = IdentityTable()
-        for member in members:
-            self.add(member)
+        self.update(members)
 
     def __contains__(self, member):
         return member in self._table
@@ -81,6 +80,10 @@ class IdentitySet(MutableSet):
 
     def __len__(self):
         return len(self._table)
+
+    def update(self, members):
+        for member in members:
+            self.add(member)
 
     def add(self, member):
         self._table[member] = True
