@@ -219,3 +219,88 @@ RIGHT["a teacher that sees all, inside of a wrapper"] = (
         "        self.teacher.body = Pooled()\n        self.teacher(text[:, :-1])\n        return F.cross",
     )
 )
+
+
+# A module that does something outside of itself with each call does it as often as it is called.
+COUNTS = """
+from collections import Counter, deque
+import random
+
+CALLS, PLACES, LIST, KINDS, LAST = 0, dict(n=0), [], Counter(), deque(maxlen=99)
+SET, TENSOR, GENERATOR, DICE = set(), torch.zeros(()), torch.Generator(), random.Random(0)
+
+
+class Meter:
+    calls = 0
+
+    def note(self):
+        global NOTED
+        NOTED = globals().get("NOTED", 0) + 1
+        self.calls += 1
+
+
+def closure():
+    calls = 0
+
+    def count():
+        nonlocal calls
+        calls += 1
+        return calls
+
+    return count
+
+
+METER, count = Meter(), closure()
+
+
+class Counted(nn.Module):
+    calls = 0
+
+    def __init__(self, inside):
+        super().__init__()
+        self.inside, self.count = inside, closure()
+
+    def forward(self, *given):
+        global CALLS
+        CALLS += 1
+        PLACES["n"] += 1
+        LIST.append(1)
+        KINDS["all"] += 1
+        LAST.append(1)
+        SET.add(len(SET))
+        TENSOR.add_(1)
+        torch.rand(1, generator=GENERATOR)
+        DICE.random()
+        METER.note()
+        count()
+        self.count()
+        Counted.calls += 1
+        return self.inside(*given)
+
+
+{model}
+"""
+COUNTED = """
+alone, dice = torch.Generator(), random.Random(0)
+for _ in range(8):
+    torch.rand(1, generator=alone)
+    dice.random()
+numbers = {CALLS, PLACES["n"], len(LIST), KINDS["all"], len(LAST), len(SET), int(TENSOR)}
+numbers |= {METER.calls, NOTED, count() - 1, model.count() - 1, Counted.calls}
+is_same = torch.equal(GENERATOR.get_state(), alone.get_state()) and DICE.random() == dice.random()
+print("alone" if numbers == {8} and is_same else f"otherwise {numbers} {is_same}")
+"""
+
+
+def counted(text, model):
+    return (
+        text.replace(f"model = {model}", COUNTS.format(model=f"model = Counted({model})")) + COUNTED
+    )
+
+
+RIGHT["a loss that counts its calls"] = counted(wrapped("Attention()", MASK), "Wrapper(Model())")
+RIGHT["scores that count their calls"] = counted(program("Attention()", MASK), "Model()")
+OUTPUTS = {
+    "a loss that counts its calls": ("alone", 1),
+    "scores that count their calls": ("alone", 1),
+}
