@@ -617,12 +617,17 @@ class OrderRecorder(TorchFunctionMode):
         )
         if is_readable and len(result) >= LEAST:
             size = min(len(result), NUMBERS) * result.element_size()
-            self.digest.update(f"{len(result)} ".encode())
-            self.digest.update(ctypes.string_at(result.data_ptr(), size))
+            first = ctypes.string_at(result.data_ptr(), size)
+            self.digest.update(describe_order(len(result), first))
             self.is_drawn = True
 
     def order(self):
         return self.digest.digest() if self.is_drawn else None
+
+
+def describe_order(length, first):
+    """What a hash is made of: the length of a permutation, and the bytes of its first numbers."""
+    return f"{length} ".encode() + first
 
 
 @contextlib.contextmanager

@@ -51,11 +51,14 @@ WRONG = {
     "a set": program("set(order)", BATCHES),
     "sorted": program("sorted(order)"),
     "not used": program("range(64)"),
+    "the order of the first pass": program("vars(self).setdefault('first', order)"),
     "workers": program("set(order)", BATCHES + ", num_workers=2"),
     "workers that stay": program(
         "set(order)", BATCHES + ", num_workers=2, persistent_workers=True"
     ),
 }
+# Samples may be sorted by what they are.
+ADVISED = {"from short to long": program("sorted(order, key=lambda index: index * 37 % 64)")}
 RIGHT = {
     "the order": program("order"),
     "batches in this order": program("order", BATCHES),
@@ -93,7 +96,7 @@ class Order(Sampler):
         {order}
 
 
-def read(loader, passes=4, batches=8):
+def read(loader, passes=4, batches=99):
     for epoch in range(passes):
         for _ in zip(range(batches), loader):
             pass
@@ -171,6 +174,7 @@ RIGHT |= {
     "without numbers": own(
         "torch.randperm(64, device='meta')\n        yield from bare(64).tolist()"
     ),
+    "an evaluation of some samples": own("yield from sorted(torch.randperm(64)[:100].tolist())"),
     "a pass without end": own(ENDLESS, LOADER[:-1] + ", batches=100)"),
     "a sampler that fails": own(
         "torch.randperm(64)\n        raise KeyError('mine')\n        yield",
