@@ -24,10 +24,10 @@ class UnlearntEnd(Invariant):
     are the tokens of the next place: who says again what it has read need not end it.
 
     Excepted: texts without such an end, or with other tokens before it that are learnt, and are the
-    same one in all of them or two that the same token follows wherever they stand, as where turns
-    end; answers of one or two tokens; batches of less than three texts, or without padding; targets
-    that are no tokens of these texts; networks with another loss that has a target for each text or
-    each token, which may say the end.
+    same one in all of them, or two that one other token follows elsewhere, as where turns end;
+    answers of one or two tokens; batches of less than three texts, or without padding; targets that
+    are no tokens of these texts; networks with another loss that has a target for each text or each
+    token, which may say the end.
 
     Cost: a look at the shapes of what a module is given; some comparisons of whole tables for the
     first five losses and then for each 100th, where there was such a mask.
@@ -115,8 +115,9 @@ def misses_ends(tokens, hidden, target, ignored):
 
 def end_turns(words, tokens, padding):
     """Whether words are the ends of turns, as chats have them: one stands before all ends, or two,
-    and behind each of them there is one other token at most, as where the next turn begins.
+    and behind each of them there is one other token, too, as where the next turn begins. Answers
+    may be one of two words, which stand nowhere else.
     """
     followers = [tokens[:, 1:][tokens[:, :-1] == word].unique() for word in words]
     others = [int((following != padding).sum()) for following in followers]
-    return len(words) == 1 or (len(words) == TURNS and max(others) <= 1)
+    return len(words) == 1 or others == [1] * TURNS

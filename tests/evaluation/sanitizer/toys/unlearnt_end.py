@@ -50,6 +50,11 @@ LEFT = (
     "mask = torch.stack([shown.flip(0) for shown in mask])"
 )
 WRONG = {
+    "one of two words before each end": program(
+        BY_NUMBER,
+        prepare="own = torch.randint(2, 4, (8, 1)); own[:2, 0] = torch.tensor([2, 3]); "
+        "ids = ids.where((ids == END) | (ids > 3), 5).scatter(1, mask.sum(1, keepdim=True) - 2, own)",
+    ),
     "two words before all ends": program(
         BY_NUMBER,
         prepare="own = torch.randint(2, 4, (8, 1)); own[:2, 0] = torch.tensor([2, 3]); "
@@ -108,11 +113,6 @@ RIGHT = {
     "an autoencoder": program(BY_NUMBER, "F.cross_entropy(logits.flatten(0, 1), labels.flatten())")
     .replace("nn.GRU(16, 16", "nn.GRU(16, 8, bidirectional=True"),
     "turns of two speakers": program(
-        BY_NUMBER,
-        prepare="own = torch.randint(2, 4, (8, 1)); own[:2, 0] = torch.tensor([2, 3]); "
-        "ids = ids.where((ids == END) | (ids > 3), 5).scatter(1, mask.sum(1, keepdim=True) - 2, own)",
-    ),
-    "turns of two speakers, and another turn": program(
         BY_NUMBER,
         prepare="own = torch.randint(2, 4, (8, 1)); own[:2, 0] = torch.tensor([2, 3]); "
         "ids = ids.where((ids == END) | (ids > 3), 5).scatter(1, mask.sum(1, keepdim=True) - 2, own); "
