@@ -60,7 +60,8 @@ skip_code = (
     getattr(torch._C._dynamo.eval_frame, "skip_code", None) or torch._dynamo.eval_frame.skip_code
 )
 RANDPERM = torch.randperm
-# From torch 2.8 at the latest a default device lies below all modes, and says so as it leaves.
+# From torch 2.8 at the latest a default device lies below all modes, and says so as it leaves; that
+# of `with torch.device(...)` does not, and has no device from before.
 IS_DEVICE_LOWEST = "_len_torch_function_stack" in DeviceContext.__exit__.__code__.co_names
 set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
 VIEWS = ("view", "reshape")
@@ -638,7 +639,7 @@ def lowest(mode):
     one: what it takes off the stack has to be its own.
     """
     others = take_modes()
-    is_below = IS_DEVICE_LOWEST and others and isinstance(others[-1], DeviceContext)
+    is_below = IS_DEVICE_LOWEST and others and hasattr(others[-1], "old_device")
     put_modes([*others[:-1], mode, others[-1]] if is_below else [*others, mode])
     try:
         yield

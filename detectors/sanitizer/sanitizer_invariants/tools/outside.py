@@ -28,6 +28,7 @@ SIMPLE = (
 )  # fmt: skip
 # Methods that are called without their names.
 CALLED = ("__call__", "__init__", "forward")
+CONTAINERS = (dict, list, set, collections.deque)
 MISSING = object()
 
 
@@ -36,8 +37,9 @@ def kept(values):
     """What modules among nested values may change outside of them is afterwards as it was: what
     their code names, and what it comes to from there.
 
-    Seen of globals, attributes of classes, lists, dictionaries, sets, objects, generators of random
-    numbers and small tensors. Installed code is not looked at; files and iterators go on.
+    Seen of globals, attributes of classes, objects, generators of random numbers, and of lists,
+    dictionaries, sets and tensors of at most 65536 items. Installed code is not looked at; files
+    and iterators go on.
     """
     named = Named()
     for module in list_modules(values):
@@ -190,10 +192,9 @@ def list_held(value):
             return [value.cell_contents]
         except ValueError:
             return []
-    if isinstance(value, dict):
-        return list(dict.values(value))
-    if isinstance(value, (list, tuple, set, collections.deque)):
-        return list(value)
+    if isinstance(value, (*CONTAINERS, tuple)):
+        items = dict.values(value) if isinstance(value, dict) else value
+        return list(items) if len(value) <= NUMBERS else []
     if isinstance(value, (type, types.ModuleType, torch.Tensor)):
         return []
     return [vars(value)] if type(getattr(value, "__dict__", None)) is dict else []
@@ -215,6 +216,8 @@ def remember(place):
     """A function that puts a place back as it is now; None for a place of another kind."""
     if isinstance(place, Slot):
         return functools.partial(put_name, place, place.scope.get(place.name, MISSING))
+    if isinstance(place, CONTAINERS) and len(place) > NUMBERS:
+        return None
     for kinds, read, write in KINDS:
         if isinstance(place, kinds):
             return functools.partial(put_contents, place, read, write, read(place))

@@ -83,6 +83,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.data import DataLoader, Sampler, TensorDataset
 
 bare, data = torch.randperm, TensorDataset(torch.arange(64.0)[:, None])
+seen = set()
 
 
 class Order(Sampler):
@@ -99,7 +100,9 @@ class Order(Sampler):
 def read(loader, passes=4, batches=99):
     for epoch in range(passes):
         for _ in zip(range(batches), loader):
-            pass
+            count = torch._C._len_torch_function_stack()
+            modes = [torch._C._get_function_stack_at(place) for place in range(count)]
+            seen.update(type(mode).__name__ for mode in modes)
 
 
 {end}
@@ -150,7 +153,10 @@ class Order"""
 WITHIN = """with {mode}:
             for index in torch.randperm(64).tolist():
                 yield index"""
-LEFT = LOADER + "\nprint('empty' if torch._C._len_torch_function_stack() == 0 else 'left')"
+LEFT = (
+    LOADER
+    + "\nprint('empty' if torch._C._len_torch_function_stack() == 0 else 'left', *sorted(seen))"
+)
 ENDLESS = """generator = torch.Generator().manual_seed(0)
         while True:
             yield from torch.randperm(64, generator=generator).tolist()"""
@@ -171,6 +177,12 @@ RIGHT |= {
         "yield from torch.randperm(64).tolist()",
         "torch.set_default_device('cpu')\n" + LEFT.replace("== 0", "== 1"),
     ),
+    "a default device of its own": own(
+        "torch.set_default_device('cpu')\n"
+        "        yield from torch.randperm(64).tolist()\n"
+        "        torch.set_default_device(None)",
+        LEFT,
+    ),
     "without numbers": own(
         "torch.randperm(64, device='meta')\n        yield from bare(64).tolist()"
     ),
@@ -188,9 +200,10 @@ RIGHT |= {
 OUTPUTS = {
     "two threads": ("bare", 1),
     "a sampler that replaces the function": ("own", 4),
-    "a mode of its own": ("empty", 1),
-    "a device": ("empty", 1),
-    "a default device": ("empty", 1),
+    "a mode of its own": ("empty Counting\n", 1),
+    "a device": ("empty DeviceContext\n", 1),
+    "a default device": ("empty DeviceContext\n", 1),
+    "a default device of its own": ("empty DeviceContext\n", 1),
     "a sampler that fails": ("empty", 1),
     "a sampler without hash": ("empty", 1),
 }
