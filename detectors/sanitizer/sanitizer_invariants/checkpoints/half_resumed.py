@@ -7,6 +7,7 @@ import torch
 
 from sanitizer_invariants.checkpoints.loads_itself import is_of_checkpoint
 from sanitizer_invariants.tools.files import Files
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 DEPTH = 4
@@ -39,8 +40,8 @@ class HalfResumed(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.files, self.saved, self.loaded = Files(), [], []
-        self.schedules, self.scheduled = {}, weakref.WeakKeyDictionary()
-        self.stepped = weakref.WeakSet()
+        self.schedules, self.scheduled = {}, IdentityTable()
+        self.stepped = IdentitySet()
 
     def after_read(self, content):
         number = self.files.note(content)

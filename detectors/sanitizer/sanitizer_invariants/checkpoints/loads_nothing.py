@@ -4,6 +4,7 @@ import weakref
 
 import torch
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 
 
@@ -28,7 +29,7 @@ class LoadsNothing(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.pending, self.loading, self.fitting = weakref.WeakKeyDictionary(), None, {}
+        self.pending, self.loading, self.fitting = IdentityTable(), None, {}
 
     def before_load(self, loaded, state):
         self.loading = None
@@ -66,9 +67,9 @@ class LoadsNothing(Invariant):
 
     def before_forward(self, module, arguments, options):
         if self.pending:
-            parts = set(module.modules())
+            parts = set(map(id, module.modules()))
             for loaded in [
-                loaded_module for loaded_module in self.pending if loaded_module in parts
+                loaded_module for loaded_module in self.pending if id(loaded_module) in parts
             ]:
                 references, before, count, where = self.pending.pop(loaded)
                 if compute_checksums(loaded) == before and not self._fits_another(references):

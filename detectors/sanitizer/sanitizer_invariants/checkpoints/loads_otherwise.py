@@ -1,13 +1,12 @@
 """A module is used with the weights that it has loaded."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.checkpoints.loads_nothing import has_own_loading
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.files import Files
 from sanitizer_invariants.tools.hooks import PLAIN
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 NUMBERS, LEAST, KIN, SHARE = 64, 16, 0.5, 0.75
@@ -39,7 +38,7 @@ class LoadsOtherwise(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.files, self.sources = Files(), None
-        self.waiting, self.loads = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.waiting, self.loads = IdentityTable(), IdentityTable()
 
     def after_read(self, content):
         self.files.note(content)
@@ -57,9 +56,9 @@ class LoadsOtherwise(Invariant):
         sources, self.sources = self.sources, None
         if sources is None:
             return
-        parts = set(loaded.modules())
+        parts = set(map(id, loaded.modules()))
         for module in list(self.waiting):
-            if module in parts or not parts.isdisjoint(module.modules()):
+            if id(module) in parts or not parts.isdisjoint(map(id, module.modules())):
                 del self.waiting[module]
         own = dict(list_all(loaded))
         pairs = {name: (own[name], sources[name]) for name in own if name in sources}
@@ -96,8 +95,8 @@ class LoadsOtherwise(Invariant):
     def after_forward(self, module, arguments, options, output):
         if not self.waiting:
             return
-        parts = set(module.modules())
-        for loaded in [waiting for waiting in self.waiting if waiting in parts]:
+        parts = set(map(id, module.modules()))
+        for loaded in [waiting for waiting in self.waiting if id(waiting) in parts]:
             numbers, where = self.waiting.pop(loaded)
             own = dict(list_all(loaded))
             kept = [is_kin(numbers[name], own.get(name)) for name in numbers]

@@ -5,6 +5,7 @@ import weakref
 import torch
 
 from sanitizer_invariants.checkpoints.loads_nothing import has_own_loading
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 
 # Names that torch's own wrappers put into a path.
@@ -38,7 +39,7 @@ class LoadsPart(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.pending, self.loading, self.fitting = weakref.WeakKeyDictionary(), None, {}
+        self.pending, self.loading, self.fitting = IdentityTable(), None, {}
 
     def before_load(self, loaded, state):
         self.loading = None
@@ -75,8 +76,8 @@ class LoadsPart(Invariant):
     def before_forward(self, module, arguments, options):
         if not self.pending:
             return
-        parts = set(module.modules())
-        for loaded in [waiting for waiting in self.pending if waiting in parts]:
+        parts = set(map(id, module.modules()))
+        for loaded in [waiting for waiting in self.pending if id(waiting) in parts]:
             vain, own = self.pending.pop(loaded), dict(loaded.named_parameters())
             own.update(loaded.named_buffers())
             is_same = all(

@@ -6,6 +6,7 @@ import torch
 
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.files import Files
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 from sanitizer_invariants.tools.modes import has_parameter_of
 
@@ -35,7 +36,7 @@ class StaleCopy(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.files, self.before, self.loads = Files(), None, []
-        self.looked_at, self.copies = weakref.WeakSet(), weakref.WeakKeyDictionary()
+        self.looked_at, self.copies = IdentitySet(), IdentityTable()
 
     def after_read(self, content):
         self.files.note(content)

@@ -1,12 +1,12 @@
 """Checkpointing changes no gradient."""
 
 import functools
-import weakref
 
 import torch
 from torch.utils import checkpoint as recomputing
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 NAME = "_checkpoint_without_reentrant_generator"
@@ -36,7 +36,7 @@ class TransparentCheckpoint(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.calls, self.without = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.calls, self.without = IdentityTable(), IdentitySet()
         self.created, self.before, self.twin = 0, 0, None
         if hasattr(recomputing, NAME):
             self._count(getattr(recomputing, NAME))

@@ -1,13 +1,13 @@
 """What is compiled gives what it gives uncompiled."""
 
 import types
-import weakref
 
 import torch
 from torch import nn
 from torch._dynamo.eval_frame import OptimizedModule
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type, torch.dtype, torch.device)
@@ -48,7 +48,7 @@ class CompiledDiffers(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.functions, self.modules, self.expected = {}, weakref.WeakKeyDictionary(), None
+        self.functions, self.modules, self.expected = {}, IdentityTable(), None
         self.refusal = None
 
     def before_compiled(self, function, arguments, options):

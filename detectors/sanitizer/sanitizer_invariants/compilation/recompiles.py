@@ -1,9 +1,8 @@
 """A compiled step is not compiled again for each value of a hyperparameter."""
 
-import weakref
-
 import torch
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 WORTH = 100
@@ -36,8 +35,8 @@ class Recompiles(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.calls, self.before, self.closure = (
-            weakref.WeakKeyDictionary(),
-            weakref.WeakKeyDictionary(),
+            IdentityTable(),
+            IdentityTable(),
             False,
         )
 

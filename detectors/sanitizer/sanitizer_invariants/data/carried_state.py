@@ -7,6 +7,7 @@ from torch.utils.data import RandomSampler, SubsetRandomSampler, WeightedRandomS
 from torch.utils.data.distributed import DistributedSampler
 
 from sanitizer_invariants.tools.copies import list_tensors
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.recurrence import are_equal, count_samples, read_step
 from sanitizer_invariants.tools.samples import find_sampler
@@ -42,7 +43,7 @@ class CarriedState(Invariant):
         super().__init__(program, report)
         self.batch, self.rows, self.is_random, self.is_backward = 0, set(), False, False
         self.loader, self.turns = no_loader, 0
-        self.memories, self.fresh = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.memories, self.fresh = IdentityTable(), IdentitySet()
 
     def after_batch(self, loader, batch):
         self.batch += 1

@@ -1,11 +1,10 @@
 """Data stay what they are."""
 
-import weakref
-
 import torch
 from torch.utils.data import Subset
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 EPOCHS, ITEMS, SHARE = 3, 32, 0.9
@@ -34,7 +33,7 @@ class ChangedData(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.arrays, self.shapes = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.arrays, self.shapes = IdentityTable(), IdentityTable()
 
     def after_batch(self, loader, batch):
         if loader is not None and loader not in self.shapes:

@@ -2,12 +2,12 @@
 
 import random
 import sys
-import weakref
 
 import torch
 from torch.utils.data import IterableDataset
 
 from sanitizer_invariants.tools.datasets import CALLED, datasets, find_definitions, list_names_in
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 CALLS = (*CALLED, "__call__", "forward")
@@ -43,7 +43,7 @@ class CopiedGenerator(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.epochs = weakref.WeakKeyDictionary()
+        self.epochs = IdentityTable()
 
     def before_epoch(self, loader):
         if not loader.num_workers or loader.worker_init_fn is not None:

@@ -5,6 +5,7 @@ import weakref
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 SHARE = 0.05
@@ -32,9 +33,9 @@ class DroppedSamples(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.current, self.loader, self.trained = None, None, weakref.WeakSet()
+        self.current, self.loader, self.trained = None, None, IdentitySet()
         # By loader: what is to be said of it, if nothing is trained with it until the end.
-        self.pending = weakref.WeakKeyDictionary()
+        self.pending = IdentityTable()
 
     def before_epoch(self, loader):
         self._conclude()

@@ -4,6 +4,7 @@ import weakref
 
 from torch.utils.data import BatchSampler
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.samples import find_source
 
@@ -34,7 +35,7 @@ class EmptyEpoch(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         # By what gives the indices of a loader, which is the same in all of its passes.
-        self.sources, self.pending = weakref.WeakKeyDictionary(), None
+        self.sources, self.pending = IdentityTable(), None
 
     def after_next(self, iterator, is_over, is_loop):
         source = find_source(iterator)

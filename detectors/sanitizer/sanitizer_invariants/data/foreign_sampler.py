@@ -1,7 +1,5 @@
 """A sampler counts the samples of the dataset that it is used for."""
 
-import weakref
-
 from torch.utils.data import (
     IterableDataset,
     RandomSampler,
@@ -10,6 +8,7 @@ from torch.utils.data import (
 )
 from torch.utils.data.distributed import DistributedSampler
 
+from sanitizer_invariants.tools.identity import IdentitySet
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.samples import find_sampler
 
@@ -35,7 +34,7 @@ class ForeignSampler(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.seen = weakref.WeakSet()
+        self.seen = IdentitySet()
 
     def before_epoch(self, loader):
         if loader in self.seen or isinstance(loader.dataset, IterableDataset):

@@ -1,10 +1,9 @@
 """What a network is tested with is of the size of what it was trained with."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 LEAST, STABLE, FAR = 5, 8, 48
@@ -33,7 +32,7 @@ class InputScale(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.trained, self.calls, self.evaluated = (weakref.WeakKeyDictionary() for _ in range(3))
+        self.trained, self.calls, self.evaluated = (IdentityTable() for _ in range(3))
 
     def before_forward(self, module, arguments, options):
         inputs = arguments[0] if arguments else None

@@ -12,6 +12,7 @@ from torch.utils.data import Subset
 from sanitizer_invariants.data.copied_generator import CALLS, find_generators, list_holders
 from sanitizer_invariants.tools import copies, side_effects
 from sanitizer_invariants.tools.datasets import find_definitions, list_names_in
+from sanitizer_invariants.tools.identity import IdentitySet
 from sanitizer_invariants.tools.invariant import Invariant
 
 SAMPLES, SEEDS = 4, (1, 2, 1)
@@ -43,7 +44,7 @@ class RandomEvaluation(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.current = None
-        self.trained, self.looked_at = weakref.WeakSet(), weakref.WeakSet()
+        self.trained, self.looked_at = IdentitySet(), IdentitySet()
 
     def after_batch(self, loader, batch):
         self.current = None if loader is None else weakref.ref(loader)

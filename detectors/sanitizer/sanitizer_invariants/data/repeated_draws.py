@@ -1,10 +1,10 @@
 """Each step draws random numbers of its own."""
 
 import ctypes
-import weakref
 
 import torch
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 STEPS, KEPT = 3, 20_000
@@ -40,7 +40,7 @@ class RepeatedDraws(Invariant):
         super().__init__(program, report)
         # States from which nothing was drawn yet, and that before the last step.
         self.fresh, self.before, self.seed = set(), None, None
-        self.seen, self.repeated = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.seen, self.repeated = IdentityTable(), IdentityTable()
 
     @property
     def is_looking(self):

@@ -10,6 +10,7 @@ from torch.utils.data.distributed import DistributedSampler
 
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.digests import bytes_of
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.samples import find_sampler, shuffles
 
@@ -50,8 +51,8 @@ class SameBatches(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.epochs, self.before, self.current = (
-            weakref.WeakKeyDictionary(),
-            weakref.WeakKeyDictionary(),
+            IdentityTable(),
+            IdentityTable(),
             None,
         )
 
@@ -144,7 +145,7 @@ class Epoch:
         )
         self.first, self.order = first(loader), order(loader)
         self.batches, self.round, self.hashes, self.places, self.same_as = 0, 0, [], [], None
-        self.optimizers, self.parts = weakref.WeakSet(), []
+        self.optimizers, self.parts = IdentitySet(), []
         self.is_shuffled = not isinstance(loader.dataset, IterableDataset) and shuffles(loader)
 
 

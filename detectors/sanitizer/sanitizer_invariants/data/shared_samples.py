@@ -6,6 +6,7 @@ import torch
 from torch.utils.data import RandomSampler, SequentialSampler, Subset, SubsetRandomSampler
 from torch.utils.data.distributed import DistributedSampler
 
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.samples import find_sampler
 
@@ -39,7 +40,7 @@ class SharedSamples(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.current, self.learnt = None, None
-        self.trained, self.evaluated = weakref.WeakSet(), weakref.WeakKeyDictionary()
+        self.trained, self.evaluated = IdentitySet(), IdentityTable()
         self.is_counted = False
 
     def before_epoch(self, loader):
@@ -61,7 +62,7 @@ class SharedSamples(Invariant):
         if loader is None or learnt is None or loader in self.trained:
             return
         self.is_counted = True
-        others = self.evaluated.setdefault(loader, weakref.WeakKeyDictionary())
+        others = self.evaluated.setdefault(loader, IdentityTable())
         others[learnt] = others.get(learnt, 0) + 1
         if others[learnt] == EPOCHS:
             self._compare(learnt, loader)

@@ -1,8 +1,7 @@
 """Workers of a DataLoader know what the dataset is told."""
 
-import weakref
-
 from sanitizer_invariants.tools.datasets import datasets, find_used_names
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 PLAIN = (bool, int, float, str)
@@ -29,7 +28,7 @@ class StaleWorkers(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.duplicate_all = weakref.WeakKeyDictionary()
+        self.duplicate_all = IdentityTable()
 
     def before_epoch(self, loader):
         if not loader.num_workers or not loader.persistent_workers:

@@ -5,6 +5,7 @@ import weakref
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 LEAST, SHARES, MOST, EPOCHS, REPEATED = 20, (0.1, 0.9), 100_000, 2, 0.01
@@ -38,10 +39,10 @@ class TrainedValidation(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.current, self.samples = None, None
-        self.stepped, self.learnt = weakref.WeakSet(), set()
+        self.stepped, self.learnt = IdentitySet(), set()
         # The samples of the first epoch that is trained on, each as often as it came.
         self.first, self.first_count, self.is_first = set(), 0, True
-        self.trained, self.evaluated = weakref.WeakSet(), weakref.WeakKeyDictionary()
+        self.trained, self.evaluated = IdentitySet(), IdentityTable()
 
     def after_load(self, loaded):
         # Who puts a model back begins anew with other samples.

@@ -2,9 +2,9 @@
 
 import inspect
 import types
-import weakref
 from collections.abc import Iterator
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 STEPS = 5
@@ -34,10 +34,10 @@ class Clip(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.ineffective, self.iterator, self.is_used_up = weakref.WeakKeyDictionary(), None, False
+        self.ineffective, self.iterator, self.is_used_up = IdentityTable(), None, False
         # Where gradients were clipped before there were any, since the last step, and for how many
         # steps in a row.
-        self.early, self.is_late, self.rows = None, False, weakref.WeakKeyDictionary()
+        self.early, self.is_late, self.rows = None, False, IdentityTable()
 
     def before_clip(self, parameters):
         """Whether all has been read: seen of a generator; of another iterator, kept here,
@@ -63,9 +63,8 @@ class Clip(Invariant):
             tensor.grad is not None or id(tensor) in owned or not tensor.requires_grad
             for tensor in tensors
         ):
-            self.ineffective = weakref.WeakKeyDictionary(
-                {optimizer: None for optimizer in self.program.optimizers()}
-            )
+            for optimizer in self.program.optimizers():
+                self.ineffective[optimizer] = None
             return
         for optimizer in self.program.optimizers():
             has_gradients = any(

@@ -1,8 +1,7 @@
 """Gradients are clipped before they are used."""
 
-import weakref
-
 from sanitizer_invariants.tools.gradients import take_snapshots
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 TIMES = 3
@@ -31,7 +30,7 @@ class ClipAfterStep(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.is_used, self.clips, self.pending = False, False, 0
-        self.snapshots, self.unchanged, self.clipped = weakref.WeakKeyDictionary(), set(), []
+        self.snapshots, self.unchanged, self.clipped = IdentityTable(), set(), []
 
     def after_backward(self, tensors):
         self.is_used = False

@@ -6,6 +6,7 @@ import torch
 
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.cuts import CutRecorder, find_cut
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import (
     Invariant,
     checksum_of,
@@ -41,9 +42,9 @@ class CutOff(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.counts, self.silent = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.counts, self.silent = IdentityTable(), IdentityTable()
         self.sums, self.suspects = {}, []
-        self.made, self.loaded = {}, weakref.WeakSet()
+        self.made, self.loaded = {}, IdentitySet()
         torch.nn.modules.module.register_module_parameter_registration_hook(self._register)
 
     def _register(self, module, name, parameter):

@@ -1,7 +1,6 @@
 """Steps have gradients to go by."""
 
-import weakref
-
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of, find_name, list_parameters
 
 STEPS = 3
@@ -27,7 +26,7 @@ class NoGradient(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.passes, self.idle = 0, weakref.WeakKeyDictionary()
+        self.passes, self.idle = 0, IdentityTable()
 
     def after_backward(self, tensors):
         self.passes += 1

@@ -1,8 +1,8 @@
 """Gradients are clipped by their own size, not by that of a scaled loss."""
 
 import collections
-import weakref
 
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 # A limit that is meant for scaled gradients is of the size of the scale; one that is not is far
@@ -35,8 +35,8 @@ class ScaledClip(Invariant):
         super().__init__(program, report)
         self.scales, self.unscaled, self.clipped = (
             False,
-            weakref.WeakSet(),
-            weakref.WeakKeyDictionary(),
+            IdentitySet(),
+            IdentityTable(),
         )
 
     def after_scale(self, scaler, outputs):

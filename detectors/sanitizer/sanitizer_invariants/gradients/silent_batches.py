@@ -1,10 +1,9 @@
 """A batch has something to learn from."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 STEPS, LATEST, LEAST = 30, 200, 4
@@ -34,7 +33,7 @@ class SilentBatches(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.tallies, self.is_over = weakref.WeakKeyDictionary(), False
+        self.tallies, self.is_over = IdentityTable(), False
         # Whether labels since the last step are one: of batches, and of what modules were given.
         self.drawn, self.given = [], []
 

@@ -1,8 +1,7 @@
 """Gradients of a step that has been taken are not in the next one."""
 
-import weakref
-
 from sanitizer_invariants.tools.gradients import take_snapshots
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, find_name, list_parameters
 
 # Steps after which numbers of the gradients are kept in any case.
@@ -33,8 +32,8 @@ class StaleGradients(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.snapshots, self.added = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
-        self.suspected = weakref.WeakSet()
+        self.snapshots, self.added = IdentityTable(), IdentityTable()
+        self.suspected = IdentitySet()
 
     def before_step(self, optimizer):
         """Sums that are cleared before the step do no harm,

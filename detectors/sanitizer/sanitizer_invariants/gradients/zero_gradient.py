@@ -1,7 +1,6 @@
 """Gradients that are always exactly zero."""
 
-import weakref
-
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, find_name, list_parameters
 
 STEPS = 20
@@ -28,7 +27,7 @@ class ZeroGradient(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.counts, self.suspects = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.counts, self.suspects = IdentityTable(), IdentityTable()
 
     def before_step(self, optimizer):
         count = self.counts[optimizer] = self.counts.get(optimizer, 0) + 1

@@ -1,11 +1,10 @@
 """Losses change."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools.graphs import find_roots, kind, walk
 from sanitizer_invariants.tools.hooks import PLAIN
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 # The first step of a look, of each so many, and how many steps it takes.
@@ -36,7 +35,7 @@ class ConstantLoss(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.counts, self.looks = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.counts, self.looks = IdentityTable(), IdentityTable()
         self.inputs, self.loss, self.is_surrogate = [], None, False
 
     def before_forward(self, module, arguments, options):

@@ -1,9 +1,8 @@
 """Padding is nothing to learn."""
 
-import weakref
-
 import torch
 
+from sanitizer_invariants.tools.identity import IdentitySet
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 LOSSES, LEAST, CALLS = ("cross_entropy", "nll_loss"), 0.05, 3
@@ -31,7 +30,7 @@ class CountedPadding(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.words, self.seen, self.losses, self.hits = {}, weakref.WeakSet(), 0, 0
+        self.words, self.seen, self.losses, self.hits = {}, IdentitySet(), 0, 0
 
     def before_forward(self, module, arguments, options):
         if module in self.seen:

@@ -6,6 +6,7 @@ import torch
 
 from sanitizer_invariants.losses.skipped_token import find_tokens
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.texts import LOSSES, match
 
@@ -38,7 +39,7 @@ class EvaluationShift(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.call, self.counts = None, {True: 0, False: 0}
-        self.kinds = weakref.WeakKeyDictionary()
+        self.kinds = IdentityTable()
 
     def before_forward(self, module, arguments, options):
         tokens = find_tokens(arguments, options)

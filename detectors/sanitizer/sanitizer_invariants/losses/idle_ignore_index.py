@@ -1,10 +1,10 @@
 """An index that is kept to be ignored is handed on."""
 
 import sys
-import weakref
 
 import torch
 
+from sanitizer_invariants.tools.identity import IdentitySet
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 LOSSES, CALLS, DEPTH, OWN = ("cross_entropy", "nll_loss"), 3, 12, "sanitizer_invariants"
@@ -34,7 +34,7 @@ class IdleIgnoreIndex(Invariant):
         super().__init__(program, report)
         self.losses, self.hits = 0, {}
         # Objects that have handed their index on to some loss.
-        self.handing = weakref.WeakSet()
+        self.handing = IdentitySet()
 
     def after_loss(self, name, arguments, output):
         if name not in LOSSES or not output.requires_grad or arguments["reduction"] == "none":

@@ -1,10 +1,9 @@
 """What a loss ignores has no gradient."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 CALLS, HITS, SHARE = 20, 3, 1e-6
@@ -30,7 +29,7 @@ class IgnoredGradient(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.calls, self.hits = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.calls, self.hits = IdentityTable(), IdentityTable()
 
     def after_forward(self, module, arguments, options, output):
         index = getattr(module, "ignore_index", None)

@@ -18,8 +18,9 @@ class LearntPadding(Invariant):
     A word fills up where it stands at the ends of texts alone, in runs of different lengths, of
     several for a quarter of them; in the five batches before. Seen of `cross_entropy` or
     `nll_loss`, reduced to one number, in training: a tenth of the targets are this word, as many as
-    the network has read of it, and they count. An error where another word ends all texts that are
-    filled up; else advice, since the first word of the filling may say that a text is over.
+    the network has read of it, and they count. An error where another word, the same one in all
+    batches, ends all texts that are filled up; else advice, since the first word of the filling may
+    say that a text is over.
 
     Excepted: what an embedding declares as padding, and networks that are given a mask, which is
     for `counted-padding` and `masked-targets` to say; targets that are no words of the same texts,
@@ -36,7 +37,9 @@ class LearntPadding(Invariant):
         super().__init__(program, report)
         self.calls, self.row = 0, 0
         # The word that fills up all batches so far; None before the first, False where none does.
-        self.word, self.count, self.most, self.has_end = None, 0, 0, True
+        self.word, self.count, self.most = None, 0, 0
+        # The words that may end all texts; None before the first batch.
+        self.ends = None
 
     def before_forward(self, module, arguments, options):
         if not torch.is_grad_enabled() or self.word is False:
@@ -60,7 +63,8 @@ class LearntPadding(Invariant):
             return
         self.word, self.count = words.pop(), min(count for word, count in fillings if count)
         self.most = max(int(tokens.max()) for tokens in texts)
-        self.has_end = self.has_end and any(has_end(tokens, self.word) for tokens in texts)
+        ends = set().union(*[find_ends(tokens, self.word) for tokens in texts])
+        self.ends = ends if self.ends is None else self.ends & ends
         if self.most < WORDS:
             # Of so few states one may be the last on purpose.
             self.word = False
@@ -85,7 +89,7 @@ class LearntPadding(Invariant):
                 "behind the ends of texts alone, and the loss counts them (is an ignore_index "
                 "missing?)",
                 api=f"torch.nn.functional.{name}",
-                severity="error" if self.has_end else "info",
+                severity="error" if self.ends else "info",
             )
 
 
@@ -120,8 +124,9 @@ def find_filling(tokens):
     return None, 0
 
 
-def has_end(tokens, filling):
-    """Whether one word stands before the filling of all texts."""
+def find_ends(tokens, filling):
+    """The words of which one stands before the filling of all texts, along either axis."""
+    ends = set()
     for texts in (tokens, tokens.T):
         is_filling = texts == filling
         lengths = is_filling.flip(1).long().cumprod(1).sum(1)
@@ -129,6 +134,6 @@ def has_end(tokens, filling):
         if int(is_short.sum()) < TEXTS // 2 or int(is_filling.sum()) != int(lengths.sum()):
             continue
         last = texts.shape[1] - 1 - lengths[is_short]
-        if len(texts[is_short].gather(1, last[:, None]).unique()) == 1:
-            return True
-    return False
+        words = texts[is_short].gather(1, last[:, None]).unique().tolist()
+        ends |= set(words) if len(words) == 1 else set()
+    return ends

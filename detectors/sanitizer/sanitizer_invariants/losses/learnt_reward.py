@@ -1,8 +1,7 @@
 """The reward of a drawn action is a number."""
 
-import weakref
-
 from sanitizer_invariants.tools.graphs import MarkingInvariant, kind, list_inputs, walk
+from sanitizer_invariants.tools.identity import IdentitySet
 
 # What leaves the logarithm of a probability one, or joins several.
 PASSED = (
@@ -38,7 +37,7 @@ class LearntReward(MarkingInvariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.drawn = weakref.WeakSet()
+        self.drawn = IdentitySet()
 
     def after_sample(self, distribution, *arguments):
         self.drawn.add(distribution)

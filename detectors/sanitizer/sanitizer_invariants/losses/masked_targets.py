@@ -22,7 +22,8 @@ class MaskedTargets(Invariant):
     different numbers of it; on the other there are several. Of targets of `cross_entropy` and
     `nll_loss`, reduced to one number, in training: elsewhere they are the tokens of the same or of
     the next place; in three losses in a row a twentieth of those that count, or more, stands in
-    padding.
+    padding. Advice where targets are the tokens of their own places: who says again what it has
+    read as a whole may learn from the padding where the text ends.
 
     Excepted: weighted classes; the first token of padding, which may end the text, and the last one
     before a text.
@@ -37,6 +38,8 @@ class MaskedTargets(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.tables, self.losses, self.hits = None, 0, 0
+        # Whether the targets of these losses were the tokens of the next place.
+        self.is_next = True
 
     def before_forward(self, module, arguments, options):
         if not torch.is_grad_enabled():
@@ -63,21 +66,25 @@ class MaskedTargets(Invariant):
         # Three in a row are wanted.
         if not is_sampled(self.losses, 100) and not 0 < self.hits < CALLS:
             return
-        share = self._find_share(target, arguments["ignore_index"])
+        share, is_next = self._find_share(target, arguments["ignore_index"])
+        self.is_next = is_next and (self.is_next or not self.hits)
         self.hits = self.hits + 1 if share >= LEAST else 0
         if self.hits == CALLS:
             self.report(
                 f"{share:.0%} of the targets that count stand where the network's mask says that "
                 "there is padding",
                 api=f"torch.nn.functional.{name}",
+                severity="error" if self.is_next else "info",
             )
 
     def _find_share(self, target, ignored):
-        """The largest share of counted targets that stand in padding, by any mask."""
+        """The largest share of counted targets that stand in padding, by any mask, and whether
+        targets are the tokens of the next place.
+        """
         tokens, masks = self.tables
         if tokens.device != target.device:
-            return 0.0
-        shares = [0.0]
+            return 0.0, False
+        shares = [(0.0, False)]
         for mask in masks:
             padding = find_padding(tokens, mask.detach())
             if padding is not None:
@@ -100,13 +107,13 @@ def is_at_ends(padding):
 
 
 def share_in_padding(tokens, padding, target, ignored):
-    """The share of the counted targets that stand in padding; 0 where targets are no tokens of
-    these texts.
+    """The share of the counted targets that stand in padding, and whether targets are the tokens of
+    the next place; 0 where they are no tokens of these texts.
     """
     texts, length = tokens.shape
     places = target.numel() // texts
     if target.numel() != places * texts or places not in (length, length - 1):
-        return 0.0
+        return 0.0, False
     target = target.reshape(texts, places)
     counts = target != ignored
     # The last token before the padding may learn that a text ends there.
@@ -119,5 +126,5 @@ def share_in_padding(tokens, padding, target, ignored):
     same = int(((compared == tokens[:, :-1]) & outside).sum())
     following = int(((compared == tokens[:, 1:]) & outside).sum())
     if not total or max(same, following) < FITTING * total:
-        return 0.0
-    return int((inside & counts).sum()) / int(counts.sum())
+        return 0.0, False
+    return int((inside & counts).sum()) / int(counts.sum()), following > same

@@ -7,6 +7,7 @@ import torch
 from torch.autograd.function import BackwardCFunction
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 # Those that are never negative.
@@ -49,8 +50,8 @@ class NegatedLoss(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.called, self.trained, self.walks = weakref.WeakSet(), {}, 0
-        self.passes, self.steps = [], weakref.WeakKeyDictionary()
+        self.called, self.trained, self.walks = IdentitySet(), {}, 0
+        self.passes, self.steps = [], IdentityTable()
 
     def after_load(self, loaded):
         if isinstance(loaded, torch.nn.Module):
@@ -96,7 +97,7 @@ class NegatedLoss(Invariant):
 
     def before_step(self, optimizer):
         passes, self.passes = self.passes, []
-        called, self.called = self.called, weakref.WeakSet()
+        called, self.called = self.called, IdentitySet()
         before = self.steps.get(optimizer, [])
         if before is not None and self._ascends(optimizer, passes, called):
             before = [*before, passes[0]]

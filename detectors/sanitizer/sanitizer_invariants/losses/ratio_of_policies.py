@@ -1,10 +1,9 @@
 """A policy that has not moved yet is the one that has acted."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools.graphs import SHAPES, find_roots, kind, list_inputs, walk
+from sanitizer_invariants.tools.identity import IdentitySet
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 PASSES, NODES, BEHIND = 20, 256, 20_000
@@ -44,7 +43,7 @@ class RatioOfPolicies(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.passes, self.known, self.moved = 0, weakref.WeakSet(), set()
+        self.passes, self.known, self.moved = 0, IdentitySet(), set()
         # Parameters of networks that were called without gradients: of a policy that has acted.
         self.acted = set()
 

@@ -16,12 +16,12 @@ class ReadsAhead(TextRule):
     Of a table of tokens that is given to a module in training, and targets of `cross_entropy` or
     `nll_loss` of which 95 % are the token behind their place. In a copy in evaluation mode the
     second half of all texts is replaced: the outputs for the first half must not change by more
-    than a thousandth.
+    than a thousandth. Of a module that computes this loss itself, the scores that it gives to it.
 
     Excepted: texts of which a tenth of the first half is no target; modules that draw random
     numbers (a latent variable may know the whole text), that give nothing for each token, or get
     the same tokens in another argument (as an encoder does); texts of which a mask hides a place
-    of the first half, as padding on the left.
+    of the first half, or one token fills up their beginnings, as padding on the left.
 
     Cost: five calls of a copy at the third such call of a module and then at each 200th.
     """

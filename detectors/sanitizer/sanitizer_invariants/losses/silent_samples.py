@@ -1,10 +1,9 @@
 """Each place in a batch is learnt from."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.samples import Samples
 
@@ -33,7 +32,7 @@ class SilentSamples(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.samples, self.records, self.sizes = Samples(), weakref.WeakKeyDictionary(), ()
+        self.samples, self.records, self.sizes = Samples(), IdentityTable(), ()
 
     def after_batch(self, loader, batch):
         self.samples.note(loader, batch)

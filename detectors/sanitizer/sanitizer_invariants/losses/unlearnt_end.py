@@ -6,7 +6,7 @@ from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.masks import find_hidden
 from sanitizer_invariants.tools.texts import LOSSES, is_text
 
-LENGTH, TEXTS, CALLS, SHARE = 4, 3, 3, 0.9
+LENGTH, TEXTS, CALLS, SHARE, TURNS = 4, 3, 3, 0.9, 2
 
 
 class UnlearntEnd(Invariant):
@@ -20,11 +20,14 @@ class UnlearntEnd(Invariant):
     on one of its sides all tokens are the same one, on the other there are several. Of targets of
     `cross_entropy` and `nll_loss` in training: nine tenths of the texts have this token at their
     last place that the mask shows, and the token before it counts as a target, or is followed by
-    one; in three losses in a row neither these ends nor any other target are this token.
+    one; in three losses in a row neither these ends nor any other target are this token. Targets
+    are the tokens of the next place: who says again what it has read need not end it.
 
-    Excepted: texts without such an end, or with another token before it that is the same in all of
-    them, and is learnt; answers of one or two tokens; batches of less than three texts, or without
-    padding; targets that are no tokens of these texts.
+    Excepted: texts without such an end, or with other tokens before it that are learnt, and are the
+    same one in all of them, or two that one other token follows elsewhere, as where turns end;
+    answers of one or two tokens; batches of less than three texts, or without padding; targets that
+    are no tokens of these texts; networks with another loss that has a target for each text or each
+    token, which may say the end.
 
     Cost: a look at the shapes of what a module is given; some comparisons of whole tables for the
     first five losses and then for each 100th, where there was such a mask.
@@ -51,9 +54,12 @@ class UnlearntEnd(Invariant):
                 return
 
     def after_loss(self, name, arguments, output):
-        if name not in LOSSES or self.tables is None or not output.requires_grad:
+        if self.tables is None or not output.requires_grad:
             return
-        target = arguments["target"]
+        target = arguments.get("target")
+        if name not in LOSSES:
+            self.hits = 0 if self._may_end(target) else self.hits
+            return
         if target.dtype != torch.long or target.is_meta:
             return
         self.losses += 1
@@ -68,6 +74,12 @@ class UnlearntEnd(Invariant):
                 "the model does not learn to end",
                 api=f"torch.nn.functional.{name}",
             )
+
+    def _may_end(self, target):
+        """Whether the targets of another loss may say where texts end."""
+        texts, length = self.tables[0].shape
+        sizes = texts, texts * length, texts * (length - 1)
+        return isinstance(target, torch.Tensor) and target.numel() in sizes
 
     def _is_unlearnt(self, target, ignored):
         tokens, masks = self.tables
@@ -92,14 +104,20 @@ def misses_ends(tokens, hidden, target, ignored):
     counts = target != ignored
     if float(is_end.float().mean()) < SHARE or bool(((target == padding) & counts).any()):
         return False
-    # Targets are the tokens of their own places, or the next ones.
-    rows = is_end.nonzero().flatten()
-    for shift in (0, 1):
-        before = (last - 1 - shift)[is_end].clamp(min=0)
-        wanted = tokens[rows, before + shift]
-        is_learnt = counts[rows, before] & (target[rows, before] == wanted)
-        is_missed = float(is_learnt.float().mean()) >= SHARE and not counts[rows, before + 1].any()
-        # A turn of a chat has an end of its own, and an answer of one token needs none.
-        if is_missed and len(wanted.unique()) > 1 and float(counts[rows].sum(1).float().mean()) > 2:
-            return True
-    return False
+    rows, before = is_end.nonzero().flatten(), (last - 2)[is_end].clamp(min=0)
+    wanted = tokens[rows, before + 1]
+    is_learnt = counts[rows, before] & (target[rows, before] == wanted)
+    is_missed = float(is_learnt.float().mean()) >= SHARE and not counts[rows, before + 1].any()
+    # An answer of one token needs no end.
+    is_long = float(counts[rows].sum(1).float().mean()) > 2
+    return is_missed and is_long and not end_turns(wanted.unique(), tokens, padding)
+
+
+def end_turns(words, tokens, padding):
+    """Whether words are the ends of turns, as chats have them: one stands before all ends, or two,
+    and behind each of them there is one other token, too, as where the next turn begins. Answers
+    may be one of two words, which stand nowhere else.
+    """
+    followers = [tokens[:, 1:][tokens[:, :-1] == word].unique() for word in words]
+    others = [int((following != padding).sum()) for following in followers]
+    return len(words) == 1 or others == [1] * TURNS

@@ -3,9 +3,9 @@
 import ast
 import inspect
 import textwrap
-import weakref
 
 from sanitizer_invariants.tools import copies, isolation
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.metrics import MetricRule, describe_api
 from sanitizer_invariants.tools.scores import count_classes, exchange, find_scores
 
@@ -39,7 +39,7 @@ class MetricIgnores(MetricRule):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.ignored = weakref.WeakKeyDictionary()
+        self.ignored = IdentityTable()
 
     def before_update(self, metric, updates, arguments, options):
         ignored = self.ignored.setdefault(updates, [])

@@ -3,11 +3,11 @@
 import contextlib
 import copy
 import inspect
-import weakref
 
 import torch
 
 from sanitizer_invariants.tools import copies, hooks, isolation
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.metrics import (
     MetricRule,
     describe_api,
@@ -45,7 +45,7 @@ class MetricInCollection(MetricRule):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.counts = weakref.WeakKeyDictionary()
+        self.counts = IdentityTable()
 
     def before_update(self, metric, updates, arguments, options):
         count = self.counts[updates] = self.counts.get(updates, 0) + 1

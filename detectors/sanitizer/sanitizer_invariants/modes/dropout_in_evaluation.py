@@ -1,13 +1,13 @@
 """Dropout is for training."""
 
 import sys
-import weakref
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch.overrides import TorchFunctionMode
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 DROPOUTS = {
@@ -43,8 +43,10 @@ class DropoutInEvaluation(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.state, self.draws = None, weakref.WeakKeyDictionary()
-        self.copy, self.inputs, self.repeated = {}, weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.state, self.draws = None, IdentityTable()
+        self.inputs, self.repeated = IdentityTable(), IdentitySet()
+        # By number: a module that is gone at the end is told of all the same.
+        self.held = {}
 
     def before_forward(self, module, arguments, options):
         looked_at = not torch.is_grad_enabled() and copies.is_evaluating(copies.unwrap(module))
@@ -57,15 +59,15 @@ class DropoutInEvaluation(Invariant):
         module = copies.unwrap(module)
         self.draws[module] = self.draws.get(module, 0) + 1
         # What is drawn is the same in each call, but for branches.
-        if module not in self.copy and is_sampled(self.draws[module], 100):
+        if id(module) not in self.held and is_sampled(self.draws[module], 100):
             api = self._dropout(module, arguments, options)
             if api is not None:
                 self._hold(module, api, (arguments, options))
-        if module in self.copy:
+        if id(module) in self.held:
             self._remember(module, (arguments, options))
 
     def before_step(self, optimizer):
-        for module, (api, severity, iteration, where) in self.copy.items():
+        for module, api, severity, iteration, where in self.held.values():
             if module not in self.repeated:
                 self.report(
                     "a module drops out though it is in evaluation mode, with all that it is made "
@@ -75,7 +77,7 @@ class DropoutInEvaluation(Invariant):
                     iteration=iteration,
                     where=where,
                 )
-        self.copy.clear()
+        self.held.clear()
         self.inputs.clear()
 
     def end(self):
@@ -101,7 +103,8 @@ class DropoutInEvaluation(Invariant):
         if rows > 1 and has_each_row_twice(largest):
             return
         severity = "info" if rows == 1 and api != ATTENTION else "error"
-        self.copy[module] = api, severity, self.program.iteration, self.program.here()
+        place = self.program.iteration, self.program.here()
+        self.held[id(module)] = module, api, severity, *place
 
     def _remember(self, module, inputs):
         """Note what the module is called with; what has been the input before is drawn for its

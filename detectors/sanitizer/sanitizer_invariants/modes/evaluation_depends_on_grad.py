@@ -1,12 +1,12 @@
 """Evaluation gives the same numbers with gradients and without."""
 
 import sys
-import weakref
 from pathlib import Path
 
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.tracing import describe_module, trace_call
 
@@ -38,7 +38,7 @@ class EvaluationDependsOnGrad(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.calls, self.twin = weakref.WeakKeyDictionary(), None
+        self.calls, self.twin = IdentityTable(), None
 
     def before_forward(self, module, arguments, options):
         self.twin = None

@@ -1,10 +1,9 @@
 """What a network says depends on what it is given."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.modes import has_parameter_of
 
@@ -31,7 +30,7 @@ class IgnoresInput(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.calls, self.times = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.calls, self.times = IdentityTable(), IdentityTable()
 
     def after_forward(self, module, arguments, options, output):
         module = copies.unwrap(module)

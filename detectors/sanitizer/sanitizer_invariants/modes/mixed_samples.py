@@ -5,6 +5,7 @@ import weakref
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.samples import LEAST, Samples, select_rows
 from sanitizer_invariants.tools.tracing import describe_module, trace_call
@@ -41,8 +42,8 @@ class MixedSamples(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.samples, self.calls = Samples(), weakref.WeakKeyDictionary()
-        self.reported, self.labelled = weakref.WeakSet(), Labelled()
+        self.samples, self.calls = Samples(), IdentityTable()
+        self.reported, self.labelled = IdentitySet(), Labelled()
 
     def after_batch(self, loader, batch):
         self.samples.note(loader, batch)
@@ -89,7 +90,7 @@ class Labelled:
     """
 
     def __init__(self):
-        self.call, self.counts = None, weakref.WeakKeyDictionary()
+        self.call, self.counts = None, IdentityTable()
 
     def find_batch(self, module, tensors):
         """The first tensor that a network gets, if its rows are known to be samples."""

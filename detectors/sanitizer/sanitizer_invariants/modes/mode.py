@@ -1,13 +1,13 @@
 """What a compiled module says of its mode is what it was told."""
 
 import sys
-import weakref
 from pathlib import Path
 
 import torch
 from torch._dynamo.eval_frame import OptimizedModule
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 TORCH = str(Path(torch.__file__).parent)
@@ -34,7 +34,7 @@ class Mode(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.places, self.listens = weakref.WeakKeyDictionary(), False
+        self.places, self.listens = IdentityTable(), False
 
     def after_mode(self, module, mode):
         if not isinstance(module, OptimizedModule):

@@ -7,6 +7,7 @@ import torch
 from torch.utils.data import Subset
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.modes import depends_on_mode, has_parameter_of
 
@@ -41,9 +42,9 @@ class NoEvaluationMode(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.loader, self.trained, self.owners = None, TrainedData(), weakref.WeakKeyDictionary()
+        self.loader, self.trained, self.owners = None, TrainedData(), IdentityTable()
         # No references to modules: at the end there are none any more.
-        self.known, self.calls, self.learning = weakref.WeakSet(), {}, weakref.WeakSet()
+        self.known, self.calls, self.learning = IdentitySet(), {}, IdentitySet()
 
     def after_batch(self, loader, batch):
         # A loader may have no length, and none is to be asked for.
@@ -81,7 +82,7 @@ class NoEvaluationMode(Invariant):
         tensors = self.program.list_given(arguments, options)
         has_several = len(self.program.optimizers()) > 1
         if has_several and any(tensor.grad_fn is not None for tensor in tensors):
-            owners = set(self.owners[module])
+            owners = self.owners[module]
             strangers = []
             for trained in self.learning:
                 if owners.isdisjoint(self.owners[trained]):
@@ -96,8 +97,8 @@ class NoEvaluationMode(Invariant):
         if self.program.steps(optimizer) == 1:
             for module in self.program.modules():
                 if has_parameter_of(optimizer, copies.unwrap(module)):
-                    self.owners.setdefault(copies.unwrap(module), weakref.WeakSet()).add(optimizer)
-        self.learning = weakref.WeakSet(
+                    self.owners.setdefault(copies.unwrap(module), IdentitySet()).add(optimizer)
+        self.learning = IdentitySet(
             learning for learning in self.learning if optimizer not in self.owners[learning]
         )
         self.end()
@@ -120,7 +121,7 @@ class TrainedData:
     """The loaders by which an optimizer has stepped, and their datasets."""
 
     def __init__(self):
-        self.loaders, self.datasets = weakref.WeakSet(), weakref.WeakValueDictionary()
+        self.loaders, self.datasets = IdentitySet(), weakref.WeakValueDictionary()
 
     def add(self, loader):
         if loader not in self.loaders:

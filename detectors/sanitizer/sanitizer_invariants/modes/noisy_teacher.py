@@ -1,10 +1,9 @@
 """A network that others learn from is in evaluation mode."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 from sanitizer_invariants.tools.modes import depends_on_mode, has_parameter_of
 
@@ -35,7 +34,7 @@ class NoisyTeacher(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.teachers, self.others, self.steps = weakref.WeakKeyDictionary(), weakref.WeakSet(), 0
+        self.teachers, self.others, self.steps = IdentityTable(), IdentitySet(), 0
 
     def before_step(self, optimizer):
         self.steps += 1

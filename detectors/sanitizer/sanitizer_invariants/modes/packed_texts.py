@@ -1,10 +1,9 @@
 """A text says nothing of the text that is packed behind it."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.texts import compare, is_text, replace
 from sanitizer_invariants.tools.tracing import trace_call
@@ -38,7 +37,7 @@ class PackedTexts(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.calls, self.reported = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.calls, self.reported = IdentityTable(), IdentitySet()
 
     def before_forward(self, module, arguments, options):
         module = copies.unwrap(module)

@@ -1,12 +1,12 @@
 """What stands for padding is not read."""
 
 import inspect
-import weakref
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 SHARE = 0.01
@@ -52,7 +52,7 @@ class PaddingLeaks(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.calls, self.reported = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.calls, self.reported = IdentityTable(), IdentitySet()
 
     def before_forward(self, module, arguments, options):
         module = copies.unwrap(module)

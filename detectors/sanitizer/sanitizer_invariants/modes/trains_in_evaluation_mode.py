@@ -1,10 +1,9 @@
 """Training goes on in training mode after a validation."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.modes import depends_on_mode, has_parameter_of
 
@@ -36,7 +35,7 @@ class TrainsInEvaluationMode(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.states = weakref.WeakKeyDictionary()
+        self.states = IdentityTable()
 
     def before_forward(self, module, arguments, options):
         module = copies.unwrap(module)
@@ -54,9 +53,9 @@ class TrainsInEvaluationMode(Invariant):
             state.is_validated = True
 
     def after_mode(self, module, training):
-        parts = set(module.modules())
+        parts = set(map(id, module.modules()))
         for trained, state in self.states.items():
-            if trained in parts:
+            if id(trained) in parts:
                 state.returns = state.returns or bool(
                     trained.training and state.is_validated and state.trained
                 )
@@ -66,7 +65,7 @@ class TrainsInEvaluationMode(Invariant):
         called = [
             (module, state) for module, state in self.states.items() if state.last is not None
         ]
-        place = (weakref.ref(optimizer), self.program.here()) if called else None
+        place = (id(optimizer), self.program.here()) if called else None
         for module, state in called:
             last, state.last = state.last, None
             if last == "training" and place not in state.trained:

@@ -1,7 +1,6 @@
 """What was put in evaluation mode to be kept stays there."""
 
-import weakref
-
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.modes import depends_on_mode
 
@@ -33,7 +32,7 @@ class UndoneFreezing(Invariant):
         super().__init__(program, report)
         # Parts that were put in evaluation mode by themselves, and of those that were put back
         # the steps since then.
-        self.kept, self.undone = weakref.WeakSet(), weakref.WeakKeyDictionary()
+        self.kept, self.undone = IdentitySet(), IdentityTable()
 
     def after_mode(self, module, training):
         if not training:

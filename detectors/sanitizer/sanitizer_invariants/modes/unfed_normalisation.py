@@ -1,11 +1,10 @@
 """Batch normalisation is evaluated with statistics of some data."""
 
-import weakref
-
 import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of, is_sampled
 
 
@@ -34,8 +33,8 @@ class UnfedNormalisation(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.calls, self.learning = weakref.WeakKeyDictionary(), weakref.WeakSet()
-        self.sums, self.begun = weakref.WeakKeyDictionary(), False
+        self.calls, self.learning = IdentityTable(), IdentitySet()
+        self.sums, self.begun = IdentityTable(), False
 
     def before_step(self, optimizer):
         if self.begun:

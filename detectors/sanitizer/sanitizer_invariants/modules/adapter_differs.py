@@ -5,6 +5,7 @@ import weakref
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 
 SHARE, LIKENESS = 0.1, 0.5
@@ -38,8 +39,8 @@ class AdapterDiffers(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.owned, self.sums = weakref.WeakSet(), weakref.WeakKeyDictionary()
-        self.adapters = weakref.WeakKeyDictionary()
+        self.owned, self.sums = IdentitySet(), IdentityTable()
+        self.adapters = IdentityTable()
 
     def before_registration(self, parent, name, module):
         previous = parent._modules.get(name)
@@ -62,11 +63,12 @@ class AdapterDiffers(Invariant):
             return
         module = copies.unwrap(module)
         parts = list(module.modules())
+        numbers = {id(part): number for number, part in enumerate(parts)}
         pairs = [(part, self.adapters.pop(part)) for part in parts if part in self.adapters]
         places = {}
         for part, (layer, place, completed) in pairs:
             if completed == self.program.completed and self._begins(part, layer()):
-                places[parts.index(part)] = parts.index(layer()), place
+                places[numbers[id(part)]] = numbers[id(layer())], place
         twin = copies.duplicate_all(module, arguments, options) if places else None
         if twin is None:
             return
@@ -97,7 +99,7 @@ def list_sums(module):
 def compare(places, module, arguments, options):
     """The places of adapters whose output is another one than their layer's, with the share."""
     module.eval()
-    parts, calls = list(module.modules()), {}
+    parts, calls = list(module.modules()), IdentityTable()
 
     def note(part, given, named, output):
         calls.setdefault(part, (given, named, output))

@@ -1,11 +1,10 @@
 """Batch normalisation is made with the options that are meant."""
 
-import weakref
-
 import torch
 from torch.nn.modules.batchnorm import _NormBase
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 EPS, MOMENTUM, BATCHES = 0.5, 0.9, 20
@@ -33,7 +32,7 @@ class BatchnormOptions(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.calls, self.learning = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.calls, self.learning = IdentityTable(), IdentitySet()
 
     def before_forward(self, module, arguments, options):
         module = copies.unwrap(module)

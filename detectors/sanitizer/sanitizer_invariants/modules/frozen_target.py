@@ -7,6 +7,7 @@ import torch
 from sanitizer_invariants.losses.chooses_nan import uses_places
 from sanitizer_invariants.modules.left_behind import Copy, have_same_weights
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.modes import has_parameter_of
 
@@ -37,10 +38,10 @@ class FrozenTarget(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.called, self.copies = weakref.WeakSet(), weakref.WeakKeyDictionary()
+        self.called, self.copies = IdentitySet(), IdentityTable()
         self.outputs, self.steps = weakref.WeakValueDictionary(), 0
         # By copy: the class of one that has stayed so far, which may be gone before the end.
-        self.begun, self.frozen = weakref.WeakSet(), {}
+        self.begun, self.frozen = IdentitySet(), {}
 
     def after_forward(self, module, arguments, options, output):
         module = copies.unwrap(module)
@@ -90,7 +91,7 @@ class FrozenTarget(Invariant):
         """The network that is trained, and whose weights a module has; None where there is none."""
         if self._is_trained(module) or not any(True for _ in module.parameters()):
             return None
-        candidates = {*self.called, *self.program.modules()}
+        candidates = IdentitySet([*self.called, *self.program.modules()])
         for candidate in candidates:
             is_other = type(candidate) is type(module) and self._is_trained(candidate)
             if is_other and have_same_weights(candidate, module):

@@ -1,8 +1,8 @@
 """A layer that is trained takes part."""
 
 import sys
-import weakref
 
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 STEPS, CALLS = 20, 20
@@ -33,7 +33,7 @@ class IdleLayer(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.called, self.tops = weakref.WeakSet(), weakref.WeakKeyDictionary()
+        self.called, self.tops = IdentitySet(), IdentityTable()
         self.steps, self.held, self.graded = 0, set(), set()
         # What was idle when it was looked at last: a network may be gone before the end.
         self.idle = []

@@ -3,6 +3,7 @@
 import weakref
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 from sanitizer_invariants.tools.modes import has_parameter_of
 
@@ -34,7 +35,7 @@ class LeftBehind(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.called, self.copies = weakref.WeakSet(), weakref.WeakKeyDictionary()
+        self.called, self.copies = IdentitySet(), IdentityTable()
         self.steps, self.looks = 0, 0
 
     def before_forward(self, module, arguments, options):

@@ -5,6 +5,7 @@ import weakref
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.merging import is_of_torch, watch_functions, watch_methods
 
@@ -39,8 +40,8 @@ class MergedDiffers(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.calls, self.inputs = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
-        self.pending, self.current = weakref.WeakKeyDictionary(), None
+        self.calls, self.inputs = IdentityTable(), IdentityTable()
+        self.pending, self.current = IdentityTable(), None
         self.is_inside, self.merges, self.scans = False, 0, 0
 
     def before_forward(self, module, arguments, options):

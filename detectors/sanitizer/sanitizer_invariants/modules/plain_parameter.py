@@ -1,9 +1,8 @@
 """What a module has made to learn is a parameter."""
 
-import weakref
-
 import torch
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 from sanitizer_invariants.tools.waiting import STEPS, Waiting, is_looked_at
 
@@ -34,7 +33,7 @@ class PlainParameter(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.waiting, self.counts = Waiting(), weakref.WeakKeyDictionary()
+        self.waiting, self.counts = Waiting(), IdentityTable()
 
     def before_step(self, optimizer):
         self.counts[optimizer] = self.counts.get(optimizer, 0) + 1

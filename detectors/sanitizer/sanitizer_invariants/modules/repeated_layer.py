@@ -1,12 +1,11 @@
 """A stack of layers has several."""
 
-import weakref
-
 import torch
 from torch import nn
 
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.graphs import walk
+from sanitizer_invariants.tools.identity import IdentitySet
 from sanitizer_invariants.tools.invariant import Invariant
 
 NODES = 500
@@ -34,7 +33,7 @@ class RepeatedLayer(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.seen, self.chains = weakref.WeakSet(), []
+        self.seen, self.chains = IdentitySet(), []
 
     def before_forward(self, module, arguments, options):
         module = copies.unwrap(module)

@@ -1,11 +1,10 @@
 """A recurrent network hands on what it has made."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools.graphs import walk
 from sanitizer_invariants.tools.hooks import may_read_saved
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 from sanitizer_invariants.tools.recurrence import are_equal, is_plain, read_step
 
@@ -39,7 +38,7 @@ class StandsStill(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.runs, self.moving = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.runs, self.moving = IdentityTable(), IdentitySet()
         self.is_backward = False
 
     def after_recurrence(self, module, arguments, options, output):

@@ -1,9 +1,8 @@
 """Units of a layer become different ones."""
 
-import weakref
-
 import torch
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import (
     Invariant,
     find_name,
@@ -34,7 +33,7 @@ class StuckTogether(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.counts, self.suspects = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.counts, self.suspects = IdentityTable(), IdentityTable()
 
     def before_step(self, optimizer):
         count = self.counts[optimizer] = self.counts.get(optimizer, 0) + 1

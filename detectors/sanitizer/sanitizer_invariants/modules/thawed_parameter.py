@@ -4,6 +4,7 @@ import weakref
 
 import torch
 
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 STEPS = 3
@@ -30,8 +31,8 @@ class ThawedParameter(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.frozen, self.thawed = weakref.WeakKeyDictionary(), {}
-        self.called = weakref.WeakSet()
+        self.frozen, self.thawed = IdentityTable(), {}
+        self.called = IdentitySet()
 
     def before_forward(self, module, arguments, options):
         """Remember which parameters are frozen, as some are deleted before they are replaced."""

@@ -1,11 +1,11 @@
 """Values are quantised by a range that was seen."""
 
 import sys
-import weakref
 
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 FILE = "torch.ao.quantization.fake_quantize"
@@ -31,7 +31,7 @@ class UnfedObserver(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.calls, self.handles = weakref.WeakKeyDictionary(), []
+        self.calls, self.handles = IdentityTable(), []
 
     def before_forward(self, module, arguments, options):
         self._remove()

@@ -4,6 +4,7 @@ import weakref
 
 import torch
 
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_own_parameters, list_parameters
 from sanitizer_invariants.tools.waiting import STEPS, Waiting, is_looked_at
 
@@ -28,16 +29,16 @@ class UnregisteredModule(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.root, self.known, self.loaded = None, weakref.WeakSet(), weakref.WeakSet()
+        self.root, self.known, self.loaded = None, IdentitySet(), IdentitySet()
         # A copy, or what is unpickled, registers nothing.
-        self.births = weakref.WeakSet()
+        self.births = IdentitySet()
         torch.nn.modules.module.register_module_parameter_registration_hook(
             lambda module, *_: self.births.add(module)
         )
         self.hidden, self.waiting, self.counts = (
-            weakref.WeakKeyDictionary(),
+            IdentityTable(),
             Waiting(),
-            weakref.WeakKeyDictionary(),
+            IdentityTable(),
         )
 
     def before_forward(self, module, arguments, options):

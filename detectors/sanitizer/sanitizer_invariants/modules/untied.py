@@ -6,6 +6,7 @@ import torch
 from torch.utils.weak import WeakIdKeyDictionary
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 
@@ -36,7 +37,7 @@ class Untied(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.ties, self.calls = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.ties, self.calls = IdentityTable(), IdentityTable()
         self.before, self.lost = [], []
         self.owners, self.assigned = WeakIdKeyDictionary(), {}
 
@@ -83,7 +84,7 @@ class Untied(Invariant):
         """The ties of a module by parameters of one part that another part was assigned."""
         if not self.assigned:
             return []
-        paths = {part: path for path, part in module.named_modules()}
+        paths = {id(part): path for path, part in module.named_modules()}
         places = [find_places(pair, paths) for pair in self.assigned.values()]
         whole = [pair for pair in places if None not in (pair[0][0], pair[1][0])]
         return [Tie(module, *pair) for pair in whole]
@@ -91,7 +92,7 @@ class Untied(Invariant):
     def _look_at(self, module):
         self.lost = [tie for tie in self.lost if tie.is_lost()]
         lost = [tie for tie in self.ties[module] if tie.is_lost()]
-        prefixes = {part: name for name, part in module.named_modules()}
+        prefixes = {id(part): name for name, part in module.named_modules()}
         for tie in (*self.lost, *lost):
             paths = tie.find_paths(prefixes)
             if paths is not None:
@@ -137,9 +138,9 @@ class Tie:
 
     def find_paths(self, prefixes):
         """The names of both places in a network; None where the module is no part of it."""
-        if self.module() not in prefixes:
+        if id(self.module()) not in prefixes:
             return None
-        prefix = prefixes[self.module()]
+        prefix = prefixes[id(self.module())]
         return [".".join(filter(None, (prefix, *place))) for place in self.places]
 
 
@@ -172,4 +173,4 @@ def list_ties(module):
 
 def find_places(holders, paths):
     """Path and name of the parameters that holders have; the path is None where it is not known."""
-    return [(paths.get(holder.module()), holder.name) for holder in holders]
+    return [(paths.get(id(holder.module())), holder.name) for holder in holders]

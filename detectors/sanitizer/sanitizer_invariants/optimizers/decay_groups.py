@@ -1,9 +1,8 @@
 """The groups of an optimizer hold what their options say."""
 
-import weakref
-
 from torch import nn
 
+from sanitizer_invariants.tools.identity import IdentitySet
 from sanitizer_invariants.tools.invariant import Invariant
 
 NORMALISATIONS = (
@@ -39,7 +38,7 @@ class DecayGroups(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.seen = weakref.WeakSet()
+        self.seen = IdentitySet()
 
     def before_step(self, optimizer):
         if optimizer in self.seen:

@@ -1,10 +1,9 @@
 """An optimizer goes down a bowl."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 from sanitizer_invariants.tools.trials import Trial, can_be_tried, is_of_others, list_learnt
 
@@ -40,7 +39,7 @@ class DivergingOptimizer(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.tried = weakref.WeakSet()
+        self.tried = IdentitySet()
 
     def before_step(self, optimizer):
         if optimizer in self.tried:

@@ -2,6 +2,7 @@
 
 import weakref
 
+from sanitizer_invariants.tools.identity import IdentitySet
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 OPTIMIZERS = 10
@@ -28,8 +29,8 @@ class ForgottenState(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.known, self.parameter, self.count = weakref.WeakSet(), lambda: None, 0
-        self.before = weakref.WeakSet()
+        self.known, self.parameter, self.count = IdentitySet(), lambda: None, 0
+        self.before = IdentitySet()
 
     def after_step(self, optimizer):
         if optimizer in self.known:
@@ -41,7 +42,7 @@ class ForgottenState(Invariant):
         first = parameters[0] if parameters else None
         # Those that were there before may step in turns.
         is_new = optimizer not in self.before
-        self.before = weakref.WeakSet(self.program.optimizers())
+        self.before = IdentitySet(self.program.optimizers())
         is_next = is_new and first is not None and self.parameter() is first
         is_next = is_next and has_memory(optimizer)
         self.count = self.count + 1 if is_next else 1

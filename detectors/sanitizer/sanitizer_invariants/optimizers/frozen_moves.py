@@ -1,7 +1,6 @@
 """What is frozen stays as it is."""
 
-import weakref
-
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of, find_name, list_parameters
 
 
@@ -25,7 +24,7 @@ class FrozenMoves(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.trained, self.gradients, self.before = weakref.WeakKeyDictionary(), {}, []
+        self.trained, self.gradients, self.before = IdentityTable(), {}, []
 
     def before_step(self, optimizer):
         members = list_parameters(optimizer)

@@ -1,10 +1,9 @@
 """The options of an optimizer change its steps."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 from sanitizer_invariants.tools.trials import Trial, can_be_tried, draw_like, is_of_others
 
@@ -42,7 +41,7 @@ class IdleOption(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.rates, self.tried = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.rates, self.tried = IdentityTable(), IdentityTable()
         self.loadings = 0
 
     def before_step(self, optimizer):

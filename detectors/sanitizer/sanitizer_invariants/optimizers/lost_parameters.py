@@ -6,6 +6,7 @@ import torch
 
 from sanitizer_invariants.tools.equality import has_own_equality
 from sanitizer_invariants.tools.graphs import find_roots
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 from sanitizer_invariants.tools.passage import find_passed
 from sanitizer_invariants.tools.waiting import STEPS, Waiting, is_looked_at
@@ -41,8 +42,8 @@ class LostParameters(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.registered, self.waiting, self.counts = {}, Waiting(), weakref.WeakKeyDictionary()
-        self.starts, self.loaded = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.registered, self.waiting, self.counts = {}, Waiting(), IdentityTable()
+        self.starts, self.loaded = IdentityTable(), IdentitySet()
         self.roots, self.learnt, self.first = [], {}, lambda: None
         self.called = {}
         self.passes = 0

@@ -5,6 +5,7 @@ import weakref
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of, list_parameters
 from sanitizer_invariants.tools.modes import has_parameter_of
 
@@ -40,9 +41,9 @@ class NeverSteps(Invariant):
         super().__init__(program, report)
         # The rounds outlive their optimizers: at the end there are none any more.
         self.of_optimizers, self.rounds, self.stepped = (
-            weakref.WeakKeyDictionary(),
+            IdentityTable(),
             [],
-            weakref.WeakSet(),
+            IdentitySet(),
         )
 
     def before_zero_grad(self, optimizer):

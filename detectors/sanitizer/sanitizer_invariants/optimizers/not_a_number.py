@@ -1,10 +1,9 @@
 """Weights stay numbers."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools.hooks import PLAIN
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, find_name, is_sampled, list_parameters
 
 STEPS = 3
@@ -31,9 +30,9 @@ class NotANumber(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.counts, self.excepted = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.counts, self.excepted = IdentityTable(), IdentityTable()
         # By optimizer: how many steps ago it broke, and what is to be said of it.
-        self.broken, self.losses = weakref.WeakKeyDictionary(), []
+        self.broken, self.losses = IdentityTable(), []
 
     def before_backward(self, tensors):
         starts = [tensors] if isinstance(tensors, torch.Tensor) else tensors

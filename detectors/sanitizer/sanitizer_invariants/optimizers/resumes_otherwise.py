@@ -1,10 +1,9 @@
 """What an optimizer saves is all that its next step needs."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.trials import Trial, can_be_tried, draw_like, is_of_others
 
@@ -40,7 +39,7 @@ class ResumesOtherwise(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.tried, self.waiting = weakref.WeakSet(), weakref.WeakKeyDictionary()
+        self.tried, self.waiting = IdentitySet(), IdentityTable()
 
     def before_load(self, loaded, state):
         if not isinstance(loaded, torch.optim.Optimizer):

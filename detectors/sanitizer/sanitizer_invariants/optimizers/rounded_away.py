@@ -1,9 +1,8 @@
 """Steps are not rounded away."""
 
-import weakref
-
 import torch
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled, list_parameters
 
 HALVES = (torch.float16, torch.bfloat16)
@@ -31,7 +30,7 @@ class RoundedAway(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.counts, self.looks, self.rates = (weakref.WeakKeyDictionary() for _ in range(3))
+        self.counts, self.looks, self.rates = (IdentityTable() for _ in range(3))
         self.before = None
 
     def before_step(self, optimizer):

@@ -1,10 +1,10 @@
 """A step does what the optimizer's own formula says."""
 
 import math
-import weakref
 
 import torch
 
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, find_name, is_sampled, list_parameters
 from sanitizer_invariants.tools.shadow import Shadow, copy_value, is_comparable
 
@@ -55,9 +55,9 @@ class ShadowStep(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.counts, self.pending = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
-        self.closure, self.given_up = False, weakref.WeakSet()
-        self.places = weakref.WeakKeyDictionary()
+        self.counts, self.pending = IdentityTable(), IdentityTable()
+        self.closure, self.given_up = False, IdentitySet()
+        self.places = IdentityTable()
 
     def before_zero_grad(self, optimizer):
         self.closure = True

@@ -1,9 +1,8 @@
 """The state of an optimizer is its own."""
 
-import weakref
-
 import torch
 
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, find_name, is_sampled
 
 
@@ -26,7 +25,7 @@ class SharedState(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.counts, self.sharers = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.counts, self.sharers = IdentityTable(), IdentityTable()
 
     def before_step(self, optimizer):
         self.counts[optimizer] = self.counts.get(optimizer, 0) + 1
@@ -45,7 +44,7 @@ class SharedState(Invariant):
             for sharer in shared
             if sharer is optimizer or optimizer in self.sharers.get(sharer, ())
         ]
-        self.sharers[optimizer] = weakref.WeakSet(shared)
+        self.sharers[optimizer] = IdentitySet(shared)
         if owners:
             self._report(optimizer, shared[owners[0]])
 

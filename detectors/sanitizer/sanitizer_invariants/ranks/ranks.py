@@ -6,6 +6,7 @@ import torch
 from torch.nn.parallel import DistributedDataParallel
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled, list_parameters
 
 WRAPPER = "torch.nn.parallel.DistributedDataParallel"
@@ -38,7 +39,7 @@ class Ranks(Invariant):
         self.steps, self.sums, self.wrappers = 0, [], []
         self.is_local, self.before = False, None
         # What a wrapper was made for, whether the wrapper is still there or not.
-        self.wrapped = weakref.WeakSet()
+        self.wrapped = IdentitySet()
         self._begin()
 
     def _begin(self):

@@ -1,7 +1,6 @@
 """Each rank learns from data of its own."""
 
 import hashlib
-import weakref
 
 import torch
 from torch.nn.parallel import DistributedDataParallel
@@ -9,6 +8,7 @@ from torch.nn.parallel import DistributedDataParallel
 from sanitizer_invariants.ranks.ranks import is_plain
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.digests import bytes_of
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 CALLS, LEAST = 8, 3
@@ -35,7 +35,7 @@ class SameOnRanks(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.wrappers, self.calls = weakref.WeakKeyDictionary(), []
+        self.wrappers, self.calls = IdentityTable(), []
 
     def before_forward(self, module, arguments, options):
         if not copies.is_distributed() or not torch.is_grad_enabled():

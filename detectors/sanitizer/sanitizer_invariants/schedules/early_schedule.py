@@ -4,6 +4,7 @@ import weakref
 
 import torch
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 EPOCHS, STEPS, LOW, HIGH, CYCLES = 3, 10, 0.01, 0.99, 3
@@ -32,8 +33,8 @@ class EarlySchedule(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.epochs, self.current = weakref.WeakKeyDictionary(), None
-        self.courses = weakref.WeakKeyDictionary()
+        self.epochs, self.current = IdentityTable(), None
+        self.courses = IdentityTable()
 
     def after_scheduler(self, scheduler):
         optimizer = getattr(scheduler, "optimizer", None)

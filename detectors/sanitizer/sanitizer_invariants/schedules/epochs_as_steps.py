@@ -2,6 +2,7 @@
 
 import weakref
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.pace import PaceRule
 
 TIMES, DEFAULT, COSINE = 3, 5, "CosineAnnealingLR"
@@ -30,7 +31,7 @@ class EpochsAsSteps(PaceRule):
     def __init__(self, program, report):
         super().__init__(program, report)
         # How often each loader was begun, and of those that were trained with the largest number.
-        self.begun, self.current, self.epochs = weakref.WeakKeyDictionary(), None, {}
+        self.begun, self.current, self.epochs = IdentityTable(), None, {}
 
     def before_epoch(self, loader):
         self.begun[loader] = self.begun.get(loader, 0) + 1

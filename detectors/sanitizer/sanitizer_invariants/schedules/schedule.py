@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import torch
 
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 MODULE = "torch.optim.lr_scheduler"
@@ -59,8 +60,8 @@ class Schedule(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.records, self.observed, self.loaded = (weakref.WeakKeyDictionary() for _ in range(3))
-        self.resumed, self.starts = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.records, self.observed, self.loaded = (IdentityTable() for _ in range(3))
+        self.resumed, self.starts = IdentityTable(), IdentitySet()
 
     def after_scheduler(self, scheduler):
         optimizer = getattr(scheduler, "optimizer", None)

@@ -1,7 +1,6 @@
 """A schedule is for all groups of its optimizer."""
 
-import weakref
-
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 STEPS = 10
@@ -29,7 +28,7 @@ class UnscheduledGroup(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.schedulers, self.rates = weakref.WeakSet(), weakref.WeakKeyDictionary()
+        self.schedulers, self.rates = IdentitySet(), IdentityTable()
 
     def after_scheduler(self, scheduler):
         self.schedulers.add(scheduler)

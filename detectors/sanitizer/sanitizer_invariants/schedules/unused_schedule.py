@@ -4,6 +4,7 @@ import weakref
 
 import torch
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 EPOCHS = 3
@@ -31,11 +32,11 @@ class UnusedSchedule(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.plans, self.of_optimizers = [], weakref.WeakKeyDictionary()
+        self.plans, self.of_optimizers = [], IdentityTable()
         # The batches that loaders have given in the present epoch, of which each has a number; the
         # loader of the last.
         self.batches, self.epochs, self.count, self.loader = (
-            *(weakref.WeakKeyDictionary() for _ in range(2)),
+            *(IdentityTable() for _ in range(2)),
             0,
             None,
         )

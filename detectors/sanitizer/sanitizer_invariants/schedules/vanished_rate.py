@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import torch
 
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 STEPS, NOTHING = 100, 1e-9
@@ -39,9 +40,9 @@ class VanishedRate(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.peaks, self.counts = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
-        self.scheduled, self.vanished = weakref.WeakKeyDictionary(), {}
-        self.since, self.plateaus = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.peaks, self.counts = IdentityTable(), IdentityTable()
+        self.scheduled, self.vanished = IdentityTable(), {}
+        self.since, self.plateaus = IdentityTable(), IdentityTable()
         self.first, self.last = [], []
 
     def after_scheduler(self, scheduler):

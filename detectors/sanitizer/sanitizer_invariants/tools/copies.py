@@ -14,6 +14,8 @@ from collections.abc import Mapping
 import torch
 from torch.nn.modules import module as torch_module
 
+from sanitizer_invariants.tools import outside
+
 # What is larger is not copied: a program that just fits into memory would not fit any more.
 BYTES = 2**30
 
@@ -182,10 +184,13 @@ def drawing_nothing():
 
 
 def attempt(program, call, *arguments):
-    """What a call on copies gives; None where it fails, which is nobody's fault."""
+    """What a call on copies gives; None where it fails, which is nobody's fault. What modules among
+    the arguments change outside of them is put back.
+    """
     with unnoticed(program):
         try:
-            return call(*arguments)
+            with outside.kept(arguments):
+                return call(*arguments)
         except Exception:
             return None
 

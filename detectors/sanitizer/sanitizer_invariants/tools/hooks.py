@@ -26,24 +26,29 @@
   the caller's;
 - `after_next(iterator, is_over, is_loop)`: the iterator of a DataLoader has given a batch, or was
   found to be over, by a loop or by a call of `next`;
-- `after_indices(source, iterator, indices, orders)`: a batch sampler that torch has not written has
-  given the indices of the next batch; `orders` has the length and the first numbers of what
-  `torch.randperm` gave meanwhile.
+- `after_indices(source, iterator, indices, order)`: a batch sampler that torch has not written has
+  given the indices of the next batch; `order` is a hash of the permutations of 20 numbers or more
+  that `torch.randperm` gave meanwhile, None where there was none.
 """
 
+import contextlib
+import ctypes
 import dis
 import functools
+import hashlib
 import inspect
 import sys
 import threading
 import types
-import weakref
 
 import torch
 import torch._dynamo
 import torch.utils.data.dataloader
 from torch.distributions import Distribution
+from torch.overrides import TorchFunctionMode
+from torch.utils._device import DeviceContext
 
+from sanitizer_invariants.tools.identity import IdentitySet
 from sanitizer_invariants.tools.samples import find_source, is_of_torch
 
 # Dynamo takes what this function returns for a constant.
@@ -54,12 +59,16 @@ is_compiling = (
 skip_code = (
     getattr(torch._C._dynamo.eval_frame, "skip_code", None) or torch._dynamo.eval_frame.skip_code
 )
+RANDPERM = torch.randperm
+# From torch 2.8 at the latest a default device lies below all modes, and says so as it leaves; that
+# of `with torch.device(...)` does not, and has no device from before.
+IS_DEVICE_LOWEST = "_len_torch_function_stack" in DeviceContext.__exit__.__code__.co_names
 set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
 VIEWS = ("view", "reshape")
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 CHOICES = ("argmax", "argmin", "max", "min", "topk")
-# How many numbers of a permutation tell it from others.
-NUMBERS = 64
+# Shorter permutations may be the same by chance; the first numbers of longer ones tell them apart.
+LEAST, NUMBERS = 20, 64
 
 
 class Depth(threading.local):
@@ -359,7 +368,7 @@ class MetricClasses:
 
     def __init__(self, tell):
         self.tell, self.depth = tell, Depth()
-        self.visited, self.wrappers = weakref.WeakSet(), weakref.WeakSet()
+        self.visited, self.wrappers = IdentitySet(), IdentitySet()
 
     def follow_all(self):
         """Hook the classes that there are by now."""
@@ -577,29 +586,76 @@ def hook_indices(tell):
         source = find_source(iterator)
         if source is None or is_of_torch(source):
             return bare(iterator)
-        randperm, orders = torch.randperm, []
-        # A mode would be left behind by a sampler that gives its indices inside of another one.
-        torch.randperm = watch_order(randperm, orders)
-        try:
+        recorder = OrderRecorder()
+        with lowest(recorder):
             indices = bare(iterator)
-        finally:
-            torch.randperm = randperm
-        tell(source, iterator, indices, orders)
+        tell(source, iterator, indices, recorder.order())
         return indices
 
     base._next_index = take
 
 
-def watch_order(bare, orders):
-    """A function that draws a permutation, with its length and its beginning kept."""
+class OrderRecorder(TorchFunctionMode):
+    """Keeps a hash of the permutations that are drawn."""
 
-    @functools.wraps(bare)
-    def draw(*arguments, **options):
-        result = bare(*arguments, **options)
-        orders.append((len(result), tuple(result[:NUMBERS].tolist())))
+    def __init__(self):
+        super().__init__()
+        self.digest, self.is_drawn = hashlib.sha256(), False
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        if function is RANDPERM and not is_compiling():
+            self.note(result)
         return result
 
-    return draw
+    def note(self, result):
+        """Note a permutation whose numbers can be read without a function of torch."""
+        is_readable = (
+            type(result) is torch.Tensor
+            and result.device.type == "cpu"
+            and result.layout == torch.strided
+            and result.is_contiguous()
+        )
+        if is_readable and len(result) >= LEAST:
+            size = min(len(result), NUMBERS) * result.element_size()
+            first = ctypes.string_at(result.data_ptr(), size)
+            self.digest.update(describe_order(len(result), first))
+            self.is_drawn = True
+
+    def order(self):
+        return self.digest.digest() if self.is_drawn else None
+
+
+def describe_order(length, first):
+    """What a hash is made of: the length of a permutation, and the bytes of its first numbers."""
+    return f"{length} ".encode() + first
+
+
+@contextlib.contextmanager
+def lowest(mode):
+    """A mode lies below all others of this thread inside, and is gone afterwards.
+
+    A sampler that gives its indices inside of a mode enters it in one call and leaves it in a later
+    one: what it takes off the stack has to be its own.
+    """
+    others = take_modes()
+    is_below = IS_DEVICE_LOWEST and others and hasattr(others[-1], "old_device")
+    put_modes([*others[:-1], mode, others[-1]] if is_below else [*others, mode])
+    try:
+        yield
+    finally:
+        put_modes([other for other in take_modes() if other is not mode])
+
+
+def take_modes():
+    """The modes of this thread, the highest first, which are taken off their stack."""
+    count = torch._C._len_torch_function_stack()
+    return [torch._C._pop_torch_function_stack() for _ in range(count)]
+
+
+def put_modes(modes):
+    for mode in reversed(modes):
+        torch._C._push_on_torch_function_stack(mode)
 
 
 HOOKS = {

@@ -1,10 +1,9 @@
 """How often schedulers and their optimizers step, and how long a schedule is by its own words."""
 
-import weakref
-
 import torch
 
 from sanitizer_invariants.tools.copies import is_distributed
+from sanitizer_invariants.tools.identity import IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant
 
 STEPS = 20
@@ -43,7 +42,7 @@ class PaceRule(Invariant):
         super().__init__(program, report)
         # The courses of all schedulers by optimizer, also of what is gone; and of the living ones.
         self.courses = []
-        self.by_optimizer, self.by_scheduler = (weakref.WeakKeyDictionary() for _ in range(2))
+        self.by_optimizer, self.by_scheduler = (IdentityTable() for _ in range(2))
 
     def after_scheduler(self, scheduler):
         optimizer = getattr(scheduler, "optimizer", None)

@@ -6,6 +6,7 @@ from torch.utils.data import BatchSampler, RandomSampler
 from torch.utils.data.distributed import DistributedSampler
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet
 
 LEAST = 4
 
@@ -16,7 +17,7 @@ class Samples:
     """
 
     def __init__(self):
-        self.kinds, self.loaders = set(), weakref.WeakSet()
+        self.kinds, self.loaders = set(), IdentitySet()
 
     def note(self, loader, batch):
         """Of the first whole batch of a loader that shuffles,
@@ -68,7 +69,7 @@ def find_source(iterator):
     """
     source = getattr(iterator, "_index_sampler", None)
     try:
-        hash(weakref.ref(source))
+        weakref.ref(source)
     except TypeError:
         return None
     return source

@@ -7,12 +7,14 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.identity import IdentitySet, IdentityTable
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.masks import find_hidden
 from sanitizer_invariants.tools.tracing import describe_module, trace_call
 
 LOSSES = ("cross_entropy", "nll_loss")
-FIRST, LENGTH, COUNTED, LEFT_OUT, SHARE = 1, 4, 16, 0.1, 1e-3
+ARGUMENTS = ("input", "target", "weight", "size_average", "ignore_index")
+FIRST, LENGTH, COUNTED, LEFT_OUT, SHARE, FITTING = 1, 4, 16, 0.1, 1e-3, 0.95
 # New networks attend to all tokens alike: order changes little, and other sums are less still.
 ROUNDING = 2e-5
 # What a network draws besides dropout, as one does that has latent variables.
@@ -43,8 +45,8 @@ class TextRule(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.call, self.losses, self.matched = None, 0, weakref.WeakKeyDictionary()
-        self.calls, self.reported = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.call, self.losses, self.matched = None, 0, IdentityTable()
+        self.calls, self.reported = IdentityTable(), IdentitySet()
 
     def before_forward(self, module, arguments, options):
         if not torch.is_grad_enabled():
@@ -185,7 +187,8 @@ def probe_call(module, arguments, options, place):
     by_second = reader.compare(other, place.axis, half, texts=shown)
     if by_second is None:
         return None
-    where = reader.shape, place.axis, half
+    shapes = dict.fromkeys((reader.shape, reader.tokens.shape))
+    where = shapes, place.axis, half
     culprit = find_culprit(module, reader.parts, parts, where, shown)
     # Tokens whose order is to matter have to matter: those of another text that is packed in
     # front, or are too far away, do not.
@@ -209,61 +212,79 @@ def probe_call(module, arguments, options, place):
 
 
 class Reader:
-    """A copy of a call, made with other tokens again and again; of its outputs those are looked at
-    that the module gives for each token, or a part of it, where the module gives a loss alone.
+    """A copy of a call, made with other tokens again and again. Where the module itself computes
+    the loss, it is looked at what it gives to that; else at what it gives for each token.
     """
 
     def __init__(self, call, place):
         self.call = call
         self.tokens = copies.list_tensors(call[1:3])[place.number]
         self.length = self.tokens.shape[place.axis]
-        whole, self.parts = trace_call(*call)
-        # The part that says something of each token, and the shape of the tokens that it reads.
-        self.speaker, self.shape = find_speaker(whole, self.parts, self.tokens.shape, place)
-        self.output = self._said(whole, self.parts)
+        whole, self.parts, losses = self._trace()
+        # Which of the losses is meant, and the shape of the tokens that it has targets for.
+        self.loss, self.shape = find_loss(losses, self.tokens, place)
+        self.output = self._said(whole, losses)
 
-    def _said(self, whole, parts):
-        """What the module or its part says; None where the part was not called."""
-        if self.speaker is None:
+    def _trace(self):
+        recorder = LossRecorder()
+        with recorder:
+            whole, parts = trace_call(*self.call)
+        return whole, parts, recorder.losses
+
+    def _said(self, whole, losses):
+        """What the module says; None where the loss was not computed."""
+        if self.loss is None:
             return whole
-        return parts[self.speaker][1] if self.speaker in parts else None
+        return losses[self.loss]["input"] if self.loss < len(losses) else None
 
     def call_with(self, change, part):
         """What the call gives, and all parts, with other tokens in a part; they are put back."""
         original = self.tokens.clone()
         change(self.tokens.narrow(*part), part[0])
-        whole, parts = trace_call(*self.call)
+        whole, parts, losses = self._trace()
         self.tokens.copy_(original)
-        return self._said(whole, parts), parts
+        return self._said(whole, losses), parts
 
     def compare(self, other, axis, half, share=SHARE, texts=None):
         return compare(self.output, other, (self.shape, axis, half), share, texts)
 
     def repeats(self):
         """Whether the same tokens give the same again."""
-        return copies.are_identical(self.output, self._said(*trace_call(*self.call)))
+        whole, _, losses = self._trace()
+        return copies.are_identical(self.output, self._said(whole, losses))
 
 
-def find_speaker(output, parts, shape, place):
-    """Which part says something of each token, and the shape of the tokens that it reads. None: the
-    module itself. Where that gives a loss alone it is the outermost part that gives a score for
-    each class of the loss, at all places or at all but the last.
+class LossRecorder(TorchFunctionMode):
+    """Keeps the arguments of losses, by name."""
+
+    def __init__(self):
+        super().__init__()
+        self.losses = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if getattr(function, "__name__", "") in LOSSES:
+            named = dict(zip(ARGUMENTS, args))  # noqa: B905
+            self.losses.append({**named, **(kwargs or {})})
+        return function(*args, **(kwargs or {}))
+
+
+def find_loss(losses, tokens, place):
+    """The number of the loss whose targets are these tokens, or the next ones, and the shape of the
+    tokens that there are targets for; (None, the shape of all) where there is none.
+
+    A module may have other losses, too, as of what a teacher says.
     """
-    tensors = copies.list_tensors(output)
-    if any(move_places(tensor, shape, place.axis) is not None for tensor in tensors):
-        return None, shape
-    shorter = list(shape)
-    shorter[place.axis] -= 1
-    speakers, makers = [], []
-    for part, (_, result) in reversed(parts.items()):
-        shapes = {tuple(tensor.shape) for tensor in copies.list_tensors(result)}
-        for tokens in (shape, torch.Size(shorter)):
-            if shapes & {(*tokens, place.classes), (*reversed(tokens), place.classes)}:
-                speakers.append((part, tokens))
-                makers.append({id(inner) for inner in part.modules()})
-    # Of several, as a teacher and a student, nobody knows which one learns.
-    is_one = speakers and all(id(part) in makers[0] for part, _ in speakers)
-    return speakers[0] if is_one else (None, shape)
+    texts = tokens.shape[1 - place.axis]
+    for number, named in enumerate(losses):
+        target, ignored = named["target"], named.get("ignore_index", -100)
+        if target.dtype != torch.long or target.device != tokens.device:
+            continue
+        shares = match(tokens, target, ignored, place.axis)
+        if shares is not None and max(shares) >= FITTING:
+            shape = list(tokens.shape)
+            shape[place.axis] = target.numel() // texts
+            return number, torch.Size(shape)
+    return None, tokens.shape
 
 
 def turn_round(part, axis):
@@ -293,32 +314,62 @@ class DrawRecorder(TorchFunctionMode):
 
 
 def find_culprit(module, parts, other_parts, where, texts):
-    """What first hands tokens from behind to places before them."""
-    for part, (inputs, outputs) in parts.items():
+    """What first hands tokens from behind to places before them. `where` has the shapes of the
+    tokens that parts may read, the axis and the place.
+    """
+    shapes, *place = where
+    for part, pair in parts.items():
         if part not in other_parts:
             continue
-        other_inputs, other_outputs = other_parts[part]
-        received = compare(inputs, other_inputs, where, texts=texts)
-        result = compare(outputs, other_outputs, where, texts=texts)
-        if received and result and not received[0] and result[0]:
-            return describe_module(part)
+        other = other_parts[part]
+        for shape in shapes:
+            received, result = (
+                compare(*sides, (shape, *place), texts=texts)
+                for sides in zip(pair, other)  # noqa: B905
+            )
+            if received and result and not received[0] and result[0]:
+                return describe_module(part)
     return describe_module(module)
 
 
 def list_shown(tokens, tensors, axis, half):
     """The numbers of the texts of which no mask hides a place before the half: what stands in a
     hidden place is read by nobody, and may come from anywhere. None: all texts.
+
+    A network may make the mask itself, of the token that fills up texts at their beginnings.
     """
     # A mask of what is read leaves out the last token.
     read = tokens.narrow(axis, 0, tokens.shape[axis] - 1)
-    hidden = [
-        find_hidden(part, mask)
-        for part in (tokens, read)
-        for mask in tensors
-        if mask is not tokens and mask.shape == part.shape
-    ]
+    others = [tensor for tensor in tensors if tensor is not tokens]
+    hidden = [find_filling(tokens.movedim(axis, 1)).movedim(1, axis)]
+    for part in (tokens, read):
+        masks = [cut_to_table(mask, part.shape) for mask in others]
+        hidden += [find_hidden(part, mask) for mask in masks if mask is not None]
     hidden = [places.narrow(axis, 0, half).any(axis) for places in hidden if places is not None]
-    return (~torch.stack(hidden).any(0)).nonzero().flatten() if hidden else None
+    return (~torch.stack(hidden).any(0)).nonzero().flatten()
+
+
+def cut_to_table(mask, shape):
+    """A mask as a table of the texts' shape; None where it is none. One with more axes, for heads
+    and for the places that look at others, is taken as the last place sees it.
+    """
+    if mask.dim() > 2 and mask.shape[0] == shape[0] and mask.shape[-1] == shape[1]:
+        while mask.dim() > 2:
+            mask = mask[:, -1]
+    return mask if mask.shape == shape else None
+
+
+def find_filling(texts):
+    """Which places one token fills up: it stands at the beginnings of rows alone, in runs of
+    different lengths.
+    """
+    for word in texts[:, 0].unique():
+        is_word = texts == word
+        lengths = is_word.long().cumprod(1).sum(1)
+        is_at_beginnings = int(is_word.sum()) == int(lengths.sum())
+        if is_at_beginnings and int(lengths.max()) > 1 and len(lengths.unique()) > 1:
+            return is_word
+    return torch.zeros_like(texts, dtype=torch.bool)
 
 
 def compare(first, second, where, share=SHARE, texts=None):
@@ -350,8 +401,11 @@ def move_places(tensor, shape, axis):
         return tensor.movedim(axis, 0)
     if sizes[:2] == tuple(shape)[::-1]:
         return tensor.movedim(1 - axis, 0)
-    if len(sizes) == 3 and sizes[::2] == (texts, length):
-        return tensor.movedim(2, 0)
+    # Classes may be the second of three axes.
+    if len(sizes) == 3 and sizes[::2] == tuple(shape):
+        return tensor.movedim(2 * axis, 0)
+    if len(sizes) == 3 and sizes[::2] == tuple(shape)[::-1]:
+        return tensor.movedim(2 - 2 * axis, 0)
     if sizes and sizes[0] == length * texts:
         return tensor.reshape(*shape, *sizes[1:]).movedim(axis, 0)
     return None

@@ -3,12 +3,14 @@
 import torch
 from torch.nn.modules.module import register_module_forward_hook
 
+from sanitizer_invariants.tools.identity import IdentityTable
+
 
 def trace_call(module, arguments, options, grad):
     """The output of a call, and what each module inside of it was given and gave first,
     the innermost ones first.
     """
-    parts = {}
+    parts = IdentityTable()
 
     def note(part, inputs, output):
         parts.setdefault(part, (inputs, output))

@@ -61,7 +61,6 @@ APIS = {
 }
 LINES = dict.fromkeys(WRONG, "loss = ")
 # The word fills up texts there, whatever the embedding says.
-OTHERS = {"no padding declared": ["learnt-padding"]}
 RIGHT = {
     "ignored": program(LOSS.format(", ignore_index=0")),
     "the default": program(targets="targets = targets.where(targets != 0, torch.tensor(-100))"),

@@ -54,7 +54,10 @@ APIS = dict.fromkeys(WRONG, "torch.nn.functional.cross_entropy")
 APIS["logarithms"] = "torch.nn.functional.nll_loss"
 LINES = dict.fromkeys(WRONG, "loss = ")
 # The first word of the filling may be the end.
-ADVISED = {"no other end": program(PLAIN, end="pass")}
+ADVISED = {
+    "no other end": program(PLAIN, end="pass"),
+    "another end in each batch": program(PLAIN, end=END[:-2] + "int(torch.randint(1, 12, ())))"),
+}
 RIGHT = {
     "ignored": program(PLAIN.replace("ten())", "ten(), ignore_index=0)")),
     "labels of their own": program(

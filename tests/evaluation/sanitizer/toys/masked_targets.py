@@ -50,6 +50,8 @@ WRONG = {
     "nll": program(ALL, SHIFTED.replace("cross_entropy(logits", "nll_loss(logits.log_softmax(-1)")),
 }
 LINES = dict.fromkeys(WRONG, "loss = ")
+# The padding says where the text ends.
+ADVISED = {"an autoencoder": program(ALL, WHOLE).replace("triu(1)", "triu(12)")}
 RIGHT = {
     "labels without padding": program("labels = ids.masked_fill(mask == 0, -100)"),
     "padding on the left": program(

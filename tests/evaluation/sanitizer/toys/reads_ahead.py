@@ -219,3 +219,179 @@ RIGHT["a teacher that sees all, inside of a wrapper"] = (
         "        self.teacher.body = Pooled()\n        self.teacher(text[:, :-1])\n        return F.cross",
     )
 )
+
+
+# The network makes the mask itself, or gets it with more axes.
+def find_mask(text):
+    text = text.replace("model(inputs, mask)", "model(inputs)")
+    return text.replace(
+        "def forward(self, tokens, mask):",
+        "def forward(self, tokens):\n        mask = (tokens != 0).long()",
+    )
+
+
+def widen(text):
+    text = text.replace("model(inputs, mask)", "model(inputs, mask[:, None, None])")
+    return text.replace("(mask == 0)[:, None]", "(mask == 0)[:, 0]")
+
+
+def widen_for_pairs(text):
+    text = text.replace("model(inputs, mask)", "model(inputs, (mask[:, None] * CAUSAL)[:, None])")
+    text = text.replace(
+        "class Masked", "CAUSAL = torch.ones(LENGTH, LENGTH).tril().long()\n\n\nclass Masked"
+    )
+    return text.replace("(mask == 0)[:, None]", "(mask == 0)[:, 0]")
+
+
+RIGHT |= {
+    "padding on the left that the network finds": find_mask(masked()),
+    "padding on the left, and a mask with four axes": widen(masked()),
+    "padding on the left, and a mask of pairs with four axes": widen_for_pairs(masked()),
+}
+FOUND = {
+    "padding on the left that the network finds, and no mask": find_mask(masked("triu(LENGTH)")),
+    "padding on the left, and a mask with four axes alone": widen(masked("triu(LENGTH)")),
+}
+WRONG |= FOUND
+LINES.update(dict.fromkeys(FOUND, "logits = model("))
+
+
+# The last layer of these is the embedding, and no part of its own.
+def tied(body, mask=MASK, more="pass", result="loss", loss="loss"):
+    """A network and its loss in one module."""
+    text = wrapped(body, mask)
+    begin, end = text.index("class Wrapper"), text.index("optimizer =")
+    return text[:begin] + WHOLE_MODULE.format(more=more, result=result, loss=loss) + text[end:]
+
+
+WHOLE_MODULE = """
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inside = Model()
+        del self.inside.head
+        {more}
+
+    def forward(self, text):
+        read = text[:, :-1]
+        hidden = self.inside.body(self.inside.embedding(read) + self.inside.places[:LENGTH])
+        logits = hidden @ self.inside.embedding.weight.T
+        singles = F.cross_entropy(logits.transpose(1, 2), text[:, 1:], reduction="none")
+        loss = F.cross_entropy(logits.flatten(0, 1), text[:, 1:].flatten())
+        loss = {loss}
+        return {result}
+
+
+model = Whole()
+"""
+TEACHER = "self.teacher = Model().requires_grad_(False); self.teacher.body = Pooled()"
+DISTILLED = "loss + F.mse_loss(logits, self.teacher(read))"
+PART = "self.part = nn.Sequential(nn.Embedding(WORDS, 16), Pooled(), nn.Linear(16, WORDS))"
+RESTORED = "loss + F.cross_entropy(self.part(read).flatten(0, 1), (read * 7 % WORDS).flatten())"
+
+
+def give_singles(text):
+    text = text.replace("return loss", "return loss, F.pad(singles, (0, 1))")
+    return text.replace("= model(text)", "= model(text)[0]")
+
+
+RIGHT |= {
+    "tied": tied("Attention()"),
+    "tied, beside a teacher that sees all": tied("Attention()", more=TEACHER, loss=DISTILLED),
+    "tied, beside a part that sees all": tied("Attention()", more=PART, loss=RESTORED),
+    "the losses of single tokens, too": give_singles(tied("Attention()")),
+}
+NOT_MASKED = {
+    "tied, and no mask": tied("Attention()", "None"),
+    "tied, beside a teacher, and no mask": tied("Attention()", "None", TEACHER, loss=DISTILLED),
+    "tied, beside a part, and no mask": tied("Attention()", "None", PART, loss=RESTORED),
+    "the losses of single tokens, and no mask": give_singles(tied("Attention()", "None")),
+}
+WRONG |= NOT_MASKED
+LINES.update(dict.fromkeys(NOT_MASKED, "loss = model("))
+APIS.update(dict.fromkeys(NOT_MASKED, "torch.nn.MultiheadAttention"))
+
+
+# A module that does something outside of itself with each call does it as often as it is called.
+COUNTS = """
+from collections import Counter, deque
+import random
+
+CALLS, PLACES, LIST, KINDS, LAST = 0, dict(n=0), [], Counter(), deque(maxlen=99)
+SET, TENSOR, GENERATOR, DICE = set(), torch.zeros(()), torch.Generator(), random.Random(0)
+
+
+class Meter:
+    calls = 0
+
+    def note(self):
+        global NOTED
+        NOTED = globals().get("NOTED", 0) + 1
+        self.calls += 1
+
+
+def closure():
+    calls = 0
+
+    def count():
+        nonlocal calls
+        calls += 1
+        return calls
+
+    return count
+
+
+METER, count = Meter(), closure()
+
+
+class Counted(nn.Module):
+    calls = 0
+
+    def __init__(self, inside):
+        super().__init__()
+        self.inside, self.count = inside, closure()
+
+    def forward(self, *given):
+        global CALLS
+        CALLS += 1
+        PLACES["n"] += 1
+        LIST.append(1)
+        KINDS["all"] += 1
+        LAST.append(1)
+        SET.add(len(SET))
+        TENSOR.add_(1)
+        torch.rand(1, generator=GENERATOR)
+        DICE.random()
+        METER.note()
+        count()
+        self.count()
+        Counted.calls += 1
+        return self.inside(*given)
+
+
+{model}
+"""
+COUNTED = """
+alone, dice = torch.Generator(), random.Random(0)
+for _ in range(8):
+    torch.rand(1, generator=alone)
+    dice.random()
+numbers = {CALLS, PLACES["n"], len(LIST), KINDS["all"], len(LAST), len(SET), int(TENSOR)}
+numbers |= {METER.calls, NOTED, count() - 1, model.count() - 1, Counted.calls}
+is_same = torch.equal(GENERATOR.get_state(), alone.get_state()) and DICE.random() == dice.random()
+print("alone" if numbers == {8} and is_same else f"otherwise {numbers} {is_same}")
+"""
+
+
+def counted(text, model):
+    return (
+        text.replace(f"model = {model}", COUNTS.format(model=f"model = Counted({model})")) + COUNTED
+    )
+
+
+RIGHT["a loss that counts its calls"] = counted(wrapped("Attention()", MASK), "Wrapper(Model())")
+RIGHT["scores that count their calls"] = counted(program("Attention()", MASK), "Model()")
+OUTPUTS = {
+    "a loss that counts its calls": ("alone", 1),
+    "scores that count their calls": ("alone", 1),
+}

@@ -44,7 +44,32 @@ def program(made, step="scaler.step(optimizer); scaler.update()"):
     return PROGRAM.format(made=made, step=step)
 
 
-WRONG = {"all": program("False"), "all but the first": program("self.count == 1")}
+# It does not inherit from torch's.
+OWN = """
+
+
+class Own:
+    def __init__(self, parameters, lr):
+        self.param_groups, self.lr = [dict(params=list(parameters))], lr
+
+    def zero_grad(self):
+        for parameter in self.param_groups[0]["params"]:
+            parameter.grad = None
+
+    def step(self):
+        with torch.no_grad():
+            for parameter in self.param_groups[0]["params"]:
+                parameter -= self.lr * parameter.grad
+
+
+model ="""
+WRONG = {
+    "all": program("False"),
+    "all but the first": program("self.count == 1"),
+    "all of an optimizer of its own": program("False")
+    .replace("torch.optim.SGD(m", "Own(m")
+    .replace("\n\nmodel =", OWN, 1),
+}
 RIGHT = {
     "none": program("True"),
     "the first twenty": program("self.count > 20"),
@@ -53,4 +78,10 @@ RIGHT = {
         "False", "scaler.step(optimizer); scaler.update(); other.step()"
     ),
     "no scaler": program("False", "optimizer.step()"),
+    "an optimizer of its own": program("True")
+    .replace("torch.optim.SGD(m", "Own(m")
+    .replace("\n\nmodel =", OWN, 1),
+    "a scale that comes down slowly": program("self.count > 50")
+    .replace("self._enabled, self.count", "self._enabled, self._backoff_factor, self.count")
+    .replace("= True, 0", "= True, 0.9, 0"),
 }

@@ -50,6 +50,16 @@ LEFT = (
     "mask = torch.stack([shown.flip(0) for shown in mask])"
 )
 WRONG = {
+    "one of two words before each end": program(
+        BY_NUMBER,
+        prepare="own = torch.randint(2, 4, (8, 1)); own[:2, 0] = torch.tensor([2, 3]); "
+        "ids = ids.where((ids == END) | (ids > 3), 5).scatter(1, mask.sum(1, keepdim=True) - 2, own)",
+    ),
+    "two words before all ends": program(
+        BY_NUMBER,
+        prepare="own = torch.randint(2, 4, (8, 1)); own[:2, 0] = torch.tensor([2, 3]); "
+        "ids = ids.scatter(1, mask.sum(1, keepdim=True) - 2, own); ids[:4, 1] = 2; ids[4:, 1] = 3; ids[:, 2] = torch.arange(4, 12)",
+    ),
     "labels without the padding's number": program(BY_NUMBER),
     "shifted beforehand": program(BY_NUMBER, WHOLE),
     "ignored by its number": program(
@@ -95,4 +105,17 @@ RIGHT = {
         + ".masked_fill(torch.arange(LENGTH) != mask.sum(1, keepdim=True) - 2, -100)"
     ),
     "no padding": program(BY_NUMBER, prepare="mask = torch.ones_like(mask)"),
+    "a stop head": program(
+        BY_NUMBER,
+        SHIFTED + " + F.binary_cross_entropy_with_logits(logits[..., END], "
+        "(torch.arange(LENGTH) == mask.sum(1, keepdim=True) - 1).float())",
+    ),
+    "an autoencoder": program(BY_NUMBER, "F.cross_entropy(logits.flatten(0, 1), labels.flatten())")
+    .replace("nn.GRU(16, 16", "nn.GRU(16, 8, bidirectional=True"),
+    "turns of two speakers": program(
+        BY_NUMBER,
+        prepare="own = torch.randint(2, 4, (8, 1)); own[:2, 0] = torch.tensor([2, 3]); "
+        "ids = ids.where((ids == END) | (ids > 3), 5).scatter(1, mask.sum(1, keepdim=True) - 2, own); "
+        "ids[:, 1], ids[:, 2] = own[:, 0], 1",
+    ),
 }  # fmt: skip
