@@ -11,6 +11,7 @@ import inspect
 import os
 import random
 import sys
+import threading
 import types
 from pathlib import Path
 from typing import NamedTuple
@@ -38,14 +39,16 @@ def kept(values):
     their code names, and what it comes to from there.
 
     Seen of globals, attributes of classes, objects, generators of random numbers, and of lists,
-    dictionaries, sets and tensors of at most 65536 items. Installed code is not looked at; files
-    and iterators go on.
+    dictionaries, sets and tensors of at most 65536 items; beside other threads of names of globals
+    alone. Installed code is not looked at; files and iterators go on.
     """
     named = Named()
     for module in list_modules(values):
         named.follow_module(module)
+    # What another thread adds to a list meanwhile would be lost.
+    places = named.slots if threading.active_count() > 1 else named.list_places()
     with contextlib.ExitStack() as stack:
-        for place in named.list_places():
+        for place in places:
             put_back = remember(place)
             if put_back is not None:
                 stack.callback(put_back)
