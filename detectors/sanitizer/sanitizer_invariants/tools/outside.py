@@ -63,7 +63,10 @@ def list_modules(value, depth=4):
         value = list(value.values())
     if depth == 0 or type(value) not in (list, tuple):
         return []
-    return [module for item in value for module in list_modules(item, depth - 1)]
+    modules = []
+    for item in value:
+        modules += list_modules(item, depth - 1)
+    return modules
 
 
 class Names(NamedTuple):
@@ -183,9 +186,10 @@ def list_named(function, owner, names):
 
 def list_attributes(kind, names):
     """Those attributes of a class of the program's that have a name in code."""
-    members = [vars(base) for base in kind.__mro__ if is_of_program(base)]
-    wanted = names.attributes.union(CALLED)
-    return [scope[name] for scope in members for name in wanted if name in scope]
+    wanted, members = names.attributes.union(CALLED), []
+    for base in filter(is_of_program, kind.__mro__):
+        members += [vars(base)[name] for name in wanted if name in vars(base)]
+    return members
 
 
 def list_held(value):
