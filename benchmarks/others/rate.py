@@ -1,7 +1,7 @@
 """How often a correct program of others is accused: counts from the table and the judgements, with
 Wilson's interval.
 
-    python rate.py                  # of the frozen version 8
+    python rate.py                  # of version 8
     python rate.py table-7.csv      # of the frozen version 7
     python rate.py table-4.csv      # of the frozen version 4
 """

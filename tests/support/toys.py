@@ -42,7 +42,8 @@ class Toys:
     a `right` one, but for those of `others`; if `silent`, none advises on it, either. The
     dictionaries hold what is known of the first alarm on a program: its iteration, API and
     parameter, and its line or a part of that line's text. `outputs` says how many times a program
-    prints a word.
+    prints a word. `rounding` names advice that depends on the processor: where one computes a zero,
+    another one computes a rest of rounding.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Toys:
     parameters: Mapping[str, str] = field(default_factory=dict)
     lines: Mapping[str, int | str] = field(default_factory=dict)
     outputs: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    rounding: Collection[str] = ()
 
     @property
     def programs(self) -> dict[str, str]:
@@ -66,6 +68,11 @@ class Toys:
             for kind, programs in kinds.items()
             for name, text in programs.items()
         }
+
+
+def sure_advice(file: Toys, verdict: Verdict) -> tuple[str, ...]:
+    """The advice that a toy of a file gets on every processor."""
+    return tuple(code for code in verdict.advice if code not in file.rounding)
 
 
 def load(path: Path) -> Toys:

@@ -126,7 +126,8 @@ RIGHT = {
 }  # fmt: skip
 
 WRONG = WORKERS | ORDERS
-ITERATIONS = dict.fromkeys(WRONG, 2) | {
+# Of "one seed" it is 2 on one machine, and 3 on others.
+ITERATIONS = dict.fromkeys(WRONG.keys() - {"one seed"}, 2) | {
     # The second epoch.
     "epoch not set": 5,
     "seeded again": 9,

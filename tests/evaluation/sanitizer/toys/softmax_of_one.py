@@ -36,6 +36,8 @@ ADVISED = {
     "one class": program("summary = places[:, -1] * scores[:, -1].softmax(1)"),
 }
 SILENT = True
+# The gradient of such a softmax is a zero, or a rest of rounding.
+ROUNDING = {"zero-gradient"}
 RIGHT = {
     "the places": program(OF_PLACES),
     "few calls": program(OF_ONE, steps=15),
