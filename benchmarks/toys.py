@@ -40,7 +40,7 @@ MENDED |= {
         "wrong from the fourth on",
     )
 }
-# Since 2.13.0 at the latest a schedule raises an error where a group joins its optimizer.
+# Since 2.13.0 at the latest some schedules raise an error where a group joins their optimizer.
 MENDED |= {
     ("torch-2.13.0", name)
     for name in (
@@ -50,16 +50,6 @@ MENDED |= {
         "right no schedule for both",
     )
 }
-# Accused of the right thing, one iteration later than in torch 2.2.2; we do not know why.
-LATER = {(release, "wrong one seed") for release in ("torch-2.0.1", "torch-2.8.0", "torch-2.13.0")}
-# Version 7 is otherwise there: for the next version.
-OF_ONE = (
-    "advised the last axis",
-    "advised a method",
-    "advised one class",
-    "right always one place",
-    "right no gradients",
-)
 FLAWS = {
     ("torch-2.0.1", name)
     for name in (
@@ -69,9 +59,6 @@ FLAWS = {
         "wrong not a number",
         "right two networks",
     )
-}
-FLAWS |= {
-    (release, name) for release in ("torch-2.0.1", "torch-2.8.0", "torch-2.13.0") for name in OF_ONE
 }
 # torch 2.0.1 compiles nothing under Python 3.11.
 UNSUPPORTED = "not yet supported for torch.compile"
@@ -132,8 +119,8 @@ def surprises(file: toys.Toys, folder: Path) -> Iterator[str]:
 
 
 def unexplained(row: Row) -> list[str]:
-    """What of a row's other verdicts MENDED, LATER, FLAWS and UNSUPPORTED do not say."""
-    known = MENDED | LATER | FLAWS
+    """What of a row's other verdicts MENDED, FLAWS and UNSUPPORTED do not say."""
+    known = MENDED | FLAWS
     parts = [part for part in row.otherwise.split("; ") if part]
     return [
         part
