@@ -143,15 +143,16 @@ def test_the_page_of_version_4_says_what_it_finds_of_later_bugs():
     assert not fixed["sanitizer-3"]
 
 
-def test_the_page_of_version_7_says_what_it_finds_of_the_catalogue():
-    records = answers_of("sanitizer-7")
+@pytest.mark.parametrize("name", ["sanitizer-7", "sanitizer"])
+def test_a_page_says_what_its_version_finds_of_the_catalogue(name):
+    records = answers_of(name)
     table = outcomes(records.checks, records.rules)
     table = table[~table.bug.isin(uncounted_bugs())]
-    developed = table[table.bug.isin(frozen.load(ROOT)["sanitizer-7"].developed_on)]
+    developed = table[table.bug.isin(frozen.load(ROOT)[name].developed_on)]
     own, fixed = with_twins(developed), developed[developed.kind == "fixed"]
     harmful, controls = own[~own.benign], table[table.kind == "control"]
     found = harmful[harmful.paired]
-    text = page_of("sanitizer-7")
+    text = page_of(name)
     assert f"It finds {len(found)} of {len(harmful)} cases" in text
     assert f"and accuses {fixed.alarmed.sum()} of their {len(fixed)} fixed programs" in text
     assert f"and {controls.alarmed.sum()} of the {len(controls)} [controls]" in text

@@ -187,7 +187,7 @@ def test_revision_is_the_packages_not_the_surrounding_repositorys(installed):
         json.loads(path.read_text())
         for path in installed.folder.glob("results/*/digits/*-seed0-*.json")
     ]
-    assert {record["revision"] for record in records} == {"trainbugs-0.1.0"}
+    assert {record["revision"] for record in records} == {"trainbugs-1.0.0"}
 
 
 def test_expected_records_of_an_installed_package_stay(installed):
@@ -303,7 +303,7 @@ def test_bug_in_an_empty_environment(dist, tmp_path):
         for path in work.glob("results/PyTorch-115607/simple/*-seed0-*.json")
     ]
     assert {(record["revision"], record["status"]) for record in records} == {
-        ("trainbugs-0.1.0", "ok")
+        ("trainbugs-1.0.0", "ok")
     }
 
 

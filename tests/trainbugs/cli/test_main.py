@@ -173,7 +173,7 @@ def test_bugs_outside_of_the_catalogue(cli, toy, tmp_path):
 
 
 def test_version_and_no_arguments(cli):
-    assert cli("--version") == cli("-V") == (0, "trainbugs 0.1.0\n", "")
+    assert cli("--version") == cli("-V") == (0, "trainbugs 1.0.0\n", "")
     status, out, err = cli()
     assert (status, err) == (0, "")
     assert out == cli("--help")[1]
