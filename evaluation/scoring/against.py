@@ -23,7 +23,8 @@ class Against:
     """Some detectors of yours against others, by the rules by which each is meant to be used.
 
     `versus` has a row a pair, as `comparisons` has them, with `p_holm` over these pairs alone;
-    `cases` a row for each case that does harm: which rows of yours and which others are PAIRED.
+    `cases` a row for each case that does harm: which rows of yours and which others are PAIRED, and
+    whether another row met it.
     """
 
     versus: "pd.DataFrame"
@@ -36,8 +37,9 @@ class Against:
 
     @property
     def found_by_nobody(self) -> "pd.DataFrame":
-        """The cases on which no row is PAIRED."""
-        return self.cases[(self.cases.mine == "") & (self.cases.others == "")]
+        """The cases that others met, too, and on which no row is PAIRED."""
+        unfound = (self.cases.mine == "") & (self.cases.others == "")
+        return self.cases[unfound & self.cases.met_by_others.astype(bool)]
 
 
 def refuse_absent(mine: Sequence[str], recorded: Set[str], option: str) -> None:
@@ -119,9 +121,10 @@ def _cases(table: "pd.DataFrame", mine: Sequence[str]) -> "pd.DataFrame":
                     "mine": ", ".join(found_by[True]),
                     "others": ", ".join(others),
                     "other_rows": len(others),
+                    "met_by_others": False in found_by,
                 }
             )
-    return pd.DataFrame(rows, columns=["case", "mine", "others", "other_rows"])
+    return pd.DataFrame(rows, columns=["case", "mine", "others", "other_rows", "met_by_others"])
 
 
 def tables(against: Against) -> list[ScoreTable]:

@@ -39,6 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ValueError as error:
         print(f"trainbugs: {error}", file=sys.stderr)
         sys.exit(USAGE)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        print(f"trainbugs: {sys.executable} has no torch; install it there", file=sys.stderr)
+        sys.exit(USAGE)
     try:
         if options.module:
             runpy.run_module(options.script, run_name="__main__", alter_sys=True)

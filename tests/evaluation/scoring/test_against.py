@@ -57,6 +57,12 @@ def test_a_case_that_yours_never_met_is_not_missed():
     assert answers.cases.case.tolist() == ["B0/one"]
 
 
+def test_nobody_misses_a_case_that_no_other_row_has_met():
+    answers = compared(*pairs("mine", (0, 0)), *pairs("other", (0,)))
+    assert answers.cases.met_by_others.tolist() == [True, False]
+    assert answers.found_by_nobody.case.tolist() == ["B0/one"]
+
+
 def test_negative_controls_are_left_out_unless_they_are_yours():
     checks = [*pairs("mine", (0,)), *pairs("memory", (1,))]
     assert compared(*checks).missed.empty

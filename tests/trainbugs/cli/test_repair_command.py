@@ -47,6 +47,14 @@ def test_an_export_says_how_many_programs_did_not_run_with_further_seeds(
         assert ("1 of these did not run with further seeds" in out) is said
 
 
+def test_a_bug_without_records_is_left_out_of_an_export(cli, toy, tmp_path, toy_environment):
+    status, out, err = cli("repair", "export", "--out", str(tmp_path / "tasks"))
+    assert status == 0, err
+    (target,) = toy.catalog.select(toy.catalog.active())
+    assert f"{target.case.id}: left out, it has no records yet" in err
+    assert "0 programs" in out
+
+
 def test_a_second_export_keeps_the_key_of_the_first(cli, exported):
     key = (exported / "key.json").read_text()
     status, out, err = cli("repair", "export", "--out", str(exported))

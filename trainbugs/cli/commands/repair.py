@@ -14,6 +14,7 @@ from runner.files.atomic import make_folder
 from runner.files.untrusted import shown
 from runner.plurals import counted
 from runner.progress.streams import message
+from runner.results.expected import expected_records
 from runner.session.options import Options
 from trainbugs import api
 from trainbugs.cli.documents import print_json
@@ -130,6 +131,12 @@ def _export(options: RepairOptions) -> ExitStatus:
     refuse_known_key(options.out)
     catalog = api.load()
     targets, left_out = repairable(catalog)
+    # A bug that somebody is still writing has no records yet, by which patches are judged.
+    unfinished = [
+        target for target in targets if not expected_records(target.bug, target.case.name)
+    ]
+    targets = [target for target in targets if target not in unfinished]
+    left_out += [f"{target.case.id}: left out, it has no records yet" for target in unfinished]
     for line in left_out:
         print(line, file=sys.stderr)
     try:
