@@ -121,7 +121,10 @@ def test_harms_that_only_delay_are_named():
     late = [case.id for case in longer if case.harm.late]
     page = (ROOT / "docs" / "taxonomy.md").read_text(encoding="utf-8")
     assert f"| have runs of twice the length | {len(longer)} |" in page
-    named = re.findall(r"their harm is gone with some seed: (.*) \| (\d+) \|", page)
+    named = re.findall(
+        r"lose their harm at twice the length with at least one seed, among these \d+: (.*) \| (\d+) \|",
+        page,
+    )
     assert named == [(", ".join(late), str(len(late)))]
     assert f" | {len(cases) - len(longer)} |\n" in page.partition("| have no such runs. ")[2]
 

@@ -168,7 +168,7 @@ def test_workers_without_trainbugs_or_with_another_one(dask, tmp_path):
 
     with connect(dask.spec, 1) as workers:
         late = dask.worker(PYTHONPATH=f"{other}:{ENV['PYTHONPATH']}")
-        differs = r"worker tcp://.* has trainbugs 0.* \(source .*\), here it is .*; install the same there"
+        differs = r"worker tcp://.* has trainbugs \S+ \(source .*\), here it is .*; install the same there"
         with pytest.raises(UsageError, match=differs):
             workers.submit(note, str(tmp_path), 1, 0).result(timeout=30)
         with pytest.raises(UsageError, match=differs):

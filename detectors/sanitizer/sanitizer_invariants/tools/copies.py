@@ -14,8 +14,6 @@ from collections.abc import Mapping
 import torch
 from torch.nn.modules import module as torch_module
 
-from sanitizer_invariants.tools import outside
-
 # What is larger is not copied: a program that just fits into memory would not fit any more.
 BYTES = 2**30
 
@@ -184,13 +182,10 @@ def drawing_nothing():
 
 
 def attempt(program, call, *arguments):
-    """What a call on copies gives; None where it fails, which is nobody's fault. What modules among
-    the arguments change outside of them is put back.
-    """
+    """What a call on copies gives; None where it fails, which is nobody's fault."""
     with unnoticed(program):
         try:
-            with outside.kept(arguments):
-                return call(*arguments)
+            return call(*arguments)
         except Exception:
             return None
 
