@@ -74,22 +74,28 @@ def test_a_wrong_toy_is_accused_of_its_invariant_alone(verdict, stem, name):
         assert errors == {file.name: file.iterations[name]}
 
 
+def first_alarm(verdict, stem, name):
+    """The first alarm of the file's invariant: another one may advise before it."""
+    alarms = verdict(stem, "wrong", name).alarms
+    return next(alarm for alarm in alarms if alarm["code"] == TOYS[stem].name)
+
+
 @pytest.mark.real
 @pytest.mark.parametrize("stem, name", names_of("apis"))
 def test_the_first_alarm_names_the_api(verdict, stem, name):
-    assert verdict(stem, "wrong", name).alarms[0]["api"] == TOYS[stem].apis[name]
+    assert first_alarm(verdict, stem, name)["api"] == TOYS[stem].apis[name]
 
 
 @pytest.mark.real
 @pytest.mark.parametrize("stem, name", names_of("parameters"))
 def test_the_first_alarm_names_the_parameter(verdict, stem, name):
-    assert verdict(stem, "wrong", name).alarms[0]["parameter"] == TOYS[stem].parameters[name]
+    assert first_alarm(verdict, stem, name)["parameter"] == TOYS[stem].parameters[name]
 
 
 @pytest.mark.real
 @pytest.mark.parametrize("stem, name", names_of("lines"))
 def test_the_first_alarm_names_the_line(verdict, stem, name):
-    expected, number = TOYS[stem].lines[name], verdict(stem, "wrong", name).alarms[0]["line"]
+    expected, number = TOYS[stem].lines[name], first_alarm(verdict, stem, name)["line"]
     if isinstance(expected, int):
         assert number == expected
     else:
