@@ -281,10 +281,10 @@ def test_the_readme_says_how_near_the_programs_and_the_harm_are_to_the_reports()
     assert set(realism) == {"adapted", "our own"}
     words = " ".join(README.split())
     assert f"The programs of {realism['our own']} bugs are [our own]" in words
-    assert f"and {realism['adapted']} are adapted from the report or its project." in words
+    assert f"; {realism['adapted']} are adapted from the report or its project." in words
     harm = Counter(bug.declared.harm.kind for bug in bugs)
     unlike = harm["measured"] + harm["constructed"]
-    sentence = f"In {unlike} bugs [the harm](docs/taxonomy.md#harm) is *measured* or *constructed*:"
+    sentence = f"In {unlike} bugs no [harm](docs/taxonomy.md#harm) like ours was reported."
     assert sentence in words
 
 
@@ -530,10 +530,7 @@ def test_a_table_of_the_readme_has_all_rows_that_find_a_real_fix(group, heading)
     if heading == "with clean runs":
         assert not others
     else:
-        sentence = (
-            f"The table without clean runs leaves out the {others} rows that have 0 or no number in "
-            "REAL FIX."
-        )
+        sentence = f"The table without clean runs leaves out {others} rows with 0 or no number in REAL FIX."
         assert sentence in " ".join(README.split())
 
 
@@ -565,7 +562,8 @@ def test_the_readme_says_how_many_cases_escape():
     cases, words = cases_in(shown), " ".join(README.split())
     assert f"| find together, of the {cases} |" in words
     ours = set(careful.detector) & authors.ours(ROOT)
-    who = f"the {len(set(careful.detector))} careful ones without clean runs; we wrote {len(ours)} of them"
+    runs = "*clean runs* (runs of correct programs)"
+    who = f"the {len(set(careful.detector))} careful ones without {runs}; we wrote {len(ours)} of them"
     assert f"| {who} | {by_careful} |" in words
     by_others = careful[careful.paired & ~careful.detector.isin(ours)]
     assert f"| the careful ones that others wrote | {cases_in(by_others)} |" in words
@@ -584,8 +582,8 @@ def test_the_readme_says_how_many_cases_have_scores():
     scored, new = cases_in(harmful), cases_in(new_answers())
     all_cases = sum(len(counted_cases(bug)) for bug in counted_bugs(CATALOG))
     words = " ".join(README.split())
-    assert f"So far the scores count {scored} of the {all_cases} cases:" in words
-    assert f"{scored - new} cases of the oldest bugs, and {new} cases of later bugs." in words
+    assert f"So far the scores count {scored} of the {all_cases} cases, [drawn]" in words
+    assert f"{scored - new} cases of the oldest bugs, and {new} of later bugs." in words
     kinds = {bug.id: bug.declared.harm.kind for bug in CATALOG}
     unlike = harmful[harmful.bug.map(kinds).isin(["measured", "constructed"])]
     assert f"In {cases_in(unlike)} of the {scored} the report shows no harm like ours." in words
@@ -688,8 +686,8 @@ def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
     assert f"{escaped} of the {all_cases} cases escape all detectors, by any rule" in page
     said = f"If you leave out the sanitizers, which we developed on these bugs, {with_ours_known} cases"
     assert said in page
-    assert f"{escaped} of the {all_cases} cases escape all detectors but `memory`" in words
-    assert f"Without the sanitizers, {with_ours_known} escape." in words
+    sentence = f"{escaped} of the {all_cases} cases escape all but a negative control;"
+    assert f"{sentence} without the sanitizers, {with_ours_known}." in words
 
 
 def test_the_page_says_what_is_found_of_rewritten_programs():

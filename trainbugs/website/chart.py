@@ -69,7 +69,7 @@ def _panel(case: Case, panel: Panel, records: Sequence[RunRecord]) -> PanelChart
     drawn = tuple(_thinned(curve, every) for curve in curves)
     axes = _Axes.around(drawn, panel.scale)
     svg = [
-        *axes.grid(case.plot.x, panel.label),
+        *axes.grid(case.plot.x),
         *(axes.band(curve) for curve in drawn),
         *(axes.line(curve) for curve in drawn),
     ]
@@ -181,19 +181,18 @@ class _Axes:
         share = (scaled - self.y[0]) / (self.y[1] - self.y[0])
         return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
-    def grid(self, x_label: str, y_label: str) -> list[str]:
-        """The grid with its ticks, the axes and their labels."""
+    def grid(self, x_label: str) -> list[str]:
+        """The grid with its ticks, the axes and the label of x: the caption below names y, and a
+        label beside wide ticks would lie on top of them.
+        """
         from html import escape
 
-        middle = (TOP + HEIGHT - BOTTOM) / 2
         return [
             *self._y_grid(),
             *self._x_ticks(),
             f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>',
             f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" '
             f'text-anchor="middle">{escape(x_label)}</text>',
-            f'<text transform="translate(13 {middle}) rotate(-90)" '
-            f'text-anchor="middle">{escape(y_label)}</text>',
         ]
 
     def _y_grid(self) -> list[str]:

@@ -605,9 +605,9 @@ def test_the_leaderboard_says_what_was_evaluated(real):
     text = real.pages["leaderboard.html"]
     table = trainbugs.outcomes()
     shown = table[table.kind == "buggy"]
-    programs = len(shown[["bug", "case"]].drop_duplicates())
+    cases = len(shown[["bug", "case"]].drop_duplicates())
     counted = len(counted_bugs(Catalog(ROOT)))
-    assert f"{shown.bug.nunique()} of {counted} bugs, {programs} programs." in text
+    assert f"{shown.bug.nunique()} of {counted} bugs, {cases} cases." in text
     text = real.pages["rules.html"]
     groups = text.split('name="group"')[1].split("</select>")[0]
     assert ">all evaluated bugs</option>" in groups

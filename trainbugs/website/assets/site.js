@@ -146,7 +146,9 @@
         const x = key(a, column), y = key(b, column);
         // What is not known comes last, in either order.
         if (x === "" || y === "") return x === y ? 0 : x === "" ? 1 : -1;
-        const order = collator.compare(x, y);
+        // A collator takes the digits behind a point for a whole number of their own.
+        const difference = Number(x) - Number(y);
+        const order = Number.isNaN(difference) ? collator.compare(x, y) : difference;
         return down ? -order : order;
       };
     }
