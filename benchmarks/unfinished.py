@@ -109,22 +109,37 @@ def promote(
     detector: Detector, kept: CommittedChecks = UNFINISHED, whole: CommittedChecks = WHOLE
 ) -> int:
     """Move the answers of a detector about the drawn cases and the controls to the committed
-    records, in the place of earlier ones; returns how many.
+    records; returns how many are there then.
 
-    Raises UsageError if it has not met all of them.
+    Committed answers of the same code stay, if nothing newer is kept about their programs; others
+    go. Raises UsageError if the detector has not met all programs.
     """
     drawn = set(drawn_cases())
     moved, others = [], []
     for record in kept.read([detector.name]).checks:
         is_drawn = record.kind in VARIANTS and f"{record.bug}/{record.case}" in drawn
         (moved if is_drawn or record.kind == CONTROL else others).append(record)
-    _refuse_unmet(detector, moved, drawn)
+    stays = _of_the_same_code(whole.read([detector.name]).checks, moved)
+    _refuse_unmet(detector, [*stays, *moved], drawn)
     thin = [thinned(record, detector.alarm_rules.values()) for record in moved]
-    whole.replace(detector, thin, ())
+    whole.replace(detector, [*stays, *thin], ())
     kept.replace(detector, others, ())
     if not others:
         (kept.root / f"{detector.name}.jsonl").unlink()
-    return len(moved)
+    return len(stays) + len(moved)
+
+
+def _of_the_same_code(
+    earlier: Sequence[CheckRecord], newer: Sequence[CheckRecord]
+) -> list[CheckRecord]:
+    """The earlier records of the code of the newer ones, but for programs that these are about."""
+    codes = {record.code for record in newer}
+    programs = {(record.references, program_name(record)) for record in newer}
+    return [
+        record
+        for record in earlier
+        if record.code in codes and (record.references, program_name(record)) not in programs
+    ]
 
 
 def _refuse_unmet(detector: Detector, records: Sequence[CheckRecord], drawn: set[str]) -> None:

@@ -88,6 +88,21 @@ def test_what_is_whole_is_promoted_and_other_answers_stay(tmp_path, detector, ke
 
 
 @pytest.mark.usefixtures("drawn")
+@pytest.mark.parametrize(("code", "count"), [("c" * 64, 3), ("d" * 64, 2)])
+def test_committed_answers_of_the_same_code_stay(tmp_path, detector, kept, code, count):
+    whole = whole_of(tmp_path)
+    control = replace(record("control", "quiet"), detector=detector.name, code=code)
+    older = [replace(check, detector=detector.name, code=code, alarms=()) for check in pair("a")]
+    whole.replace(detector, [control, *older], ())
+    checks = [replace(check, detector=detector.name, code="c" * 64) for check in pair("a")]
+    kept.replace(detector, checks, ())
+    assert unfinished.promote(detector, kept, whole) == count
+    committed = whole.read().checks
+    assert len(committed) == count
+    assert all(check.alarms == (HIT,) for check in committed if check.kind == "buggy")
+
+
+@pytest.mark.usefixtures("drawn")
 def test_after_the_last_answer_no_file_of_the_detector_stays(tmp_path, detector, kept):
     checks = [replace(check, detector=detector.name) for check in pair("a")]
     kept.replace(detector, checks, ())
