@@ -199,6 +199,15 @@ def test_links_lead_to_something(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_each_short_name_of_a_link_has_its_address_on_a_line_of_its_own(page):
+    prose = re.sub(r"^```.*?^```|`[^`\n]*`", "", text(page), flags=re.MULTILINE | re.DOTALL)
+    used = set(re.findall(r"\]\[([\w-]+)\]", prose))
+    defined = re.findall(r"^\[([\w-]+)\]: \S+$", prose, re.MULTILINE)
+    assert used == set(defined)
+    assert len(defined) == len(re.findall(r"(?<!\])\[[\w-]+\]: ", prose))
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_commands_are_understood(page):
     assert list(filter(None, map(misunderstood, commands(page)))) == []
     problems = list(filter(None, map(misunderstood, mentions(page))))
@@ -799,5 +808,7 @@ def test_one_version_everywhere():
     setup.read(ROOT / "setup.cfg")
     version = setup["metadata"]["version"]
     assert re.search(r"^version: (.*)$", text("CITATION.cff"), re.MULTILINE)[1] == version
-    assert re.search(r"^## (\S+)", text("CHANGELOG.md"), re.MULTILINE)[1] == version
+    date = re.search(r"^date-released: (.*)$", text("CITATION.cff"), re.MULTILINE)[1].strip("'\"")
+    headings = re.findall(r"^## \[(\S+)\](?: - (\S+))?$", text("CHANGELOG.md"), re.MULTILINE)
+    assert headings[:2] == [("Unreleased", ""), (version, date)]
     assert f"trainbugs-{version}-py3-none-any.whl" in text("docs/running.md")
