@@ -139,3 +139,14 @@ def test_the_page_says_which_rows_are_ahead_of_others():
     (pair,) = pairs[is_pair].itertuples()
     text = f"in {pair.bugs_first} families, and less often in {pair.bugs_second}."
     assert f"is PAIRED more often than trainproof-compare {text}" in PAGE
+
+
+def test_a_page_says_how_to_meet_the_same_cases():
+    page = " ".join((ROOT / "docs" / "evaluate.md").read_text(encoding="utf-8").split())
+    count = len(cases())
+    assert f"are about the first {count} lines of [drawn.txt]" in page
+    assert f"`--bugs $(head -{count} detectors/drawn.txt)`" in page
+    drawn = (ROOT / "detectors" / "drawn.txt").read_text(encoding="utf-8").split()[:count]
+    assert set(drawn) == {
+        f"{bug}/{case}" for bug, case in zip(cases().bug, cases().case, strict=True)
+    }
