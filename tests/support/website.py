@@ -1,6 +1,7 @@
 """Pages of a site, checked as text: well formed, and every link and picture leads to something."""
 
 import posixpath
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -9,6 +10,10 @@ from urllib.parse import unquote
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 # Elements that a browser loads something for.
 LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src"}
+# Elements whose text is no prose: what looks like Markdown there is meant so.
+VERBATIM = {"code", "pre", "script", "style"}
+# A tag, a link, a reference or a mark of code that no renderer has taken.
+SOURCE = re.compile(r"<img|\]\(http|\]\[[\w-]+\]|`[^`]{1,60}`")
 
 
 @dataclass
@@ -22,6 +27,7 @@ class Page(HTMLParser):
     loads: list[str] = field(default_factory=list)
     headings: list[int] = field(default_factory=list)
     tags: Counter[str] = field(default_factory=Counter)
+    prose: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -61,6 +67,16 @@ class Page(HTMLParser):
             self.problems.append(f"</{tag}> ends {self.open[-1:]}, line {self.getpos()[0]}")
         elif self.open:
             self.open.pop()
+
+    def handle_data(self, data):
+        if not VERBATIM & set(self.open):
+            self.prose.append(data)
+
+    @property
+    def unrendered(self) -> list[str]:
+        """What looks like HTML or Markdown in the text that a reader sees, with some around it."""
+        text = "".join(self.prose)
+        return [text[max(0, hit.start() - 30) : hit.end() + 30] for hit in SOURCE.finditer(text)]
 
 
 def problems(pages: dict[str, str], files: set[str]) -> list[str]:

@@ -56,6 +56,14 @@ def render(text: str, source: str, links: Links, page: str, without_title: bool 
     return Text(title, parser.renderer.render(tokens, parser.options, {}), headings, words)
 
 
+def render_line(text: str, source: str, links: Links, page: str) -> str:
+    """Render one line of text: links and code, no paragraph around them."""
+    parser = _parser()
+    tokens = parser.parseInline(text)
+    _place(tokens, source, links, page)
+    return str(parser.renderer.render(tokens, parser.options, {}))
+
+
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "highlight": _highlight}).enable("table")

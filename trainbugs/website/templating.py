@@ -12,7 +12,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from trainbugs.website.links import Links, relative
-from trainbugs.website.markdown import picture
+from trainbugs.website.markdown import picture, render_line
 
 NAVIGATION = (
     ("index.html", "Bugs"),
@@ -43,6 +43,7 @@ class Templates:
             "here": _link,
             "file": self._file,
             "picture": self._picture,
+            "line": self._line,
             "outside": outside,
             "bytes": in_bytes,
             "json": as_json,
@@ -76,6 +77,11 @@ class Templates:
         attributes |= picture(self.links.root / source)
         pairs = [Markup('{}="{}"').format(*item) for item in attributes.items()]
         return Markup("<img {}>").format(Markup(" ").join(pairs))
+
+    @pass_context
+    def _line(self, context: Context, text: str, source: str) -> Markup:
+        """A line of Markdown that stands in `source`."""
+        return Markup(render_line(text, source, self.links, str(context["page"])))
 
 
 def asset(name: str) -> str:

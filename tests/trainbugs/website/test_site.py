@@ -478,6 +478,29 @@ def test_the_real_site_is_whole(real):
     )
 
 
+def test_no_page_of_the_real_site_shows_html_or_markdown(real):
+    shown = {name: Page(text).unrendered for name, text in real.pages.items()}
+    assert {name: hits for name, hits in shown.items() if hits} == {}
+
+
+def test_html_and_markdown_that_nothing_rendered_is_found():
+    for text in ("&lt;img src=x>", "[a](https://b)", "[a][b]", "`a`"):
+        assert Page(f"<p>{text}</p>").unrendered
+        assert not Page(f"<p><code>{text}</code></p>").unrendered
+    assert not Page("<p>groups[0]['lr'] a &lt; b</p>").unrendered
+
+
+def test_what_a_bug_declares_may_have_code_and_links(recorded):
+    declared = toy_config()["declared"]
+    text = "<b>x</b> `y` [z](https://example.org) [n](nothing.md) ![p](https://example.org/p.png)"
+    recorded.configure(declared=declared | {"harm": declared["harm"] | {"choices": text}})
+    site = build(recorded.catalog)
+    page = site.pages["bugs/Toy-1.html"]
+    shown = '&lt;b&gt;x&lt;/b&gt; <code>y</code> <a href="https://example.org">z</a> n [picture: p]'
+    assert f"{shown}</dd>" in page
+    assert wrong(site) == []
+
+
 def test_no_two_sources_have_the_same_place():
     sources = [path.relative_to(ROOT).as_posix() for pattern in (*DOCS, "bugs/*/*.md", "bugs/*/studies/*.md")
                for path in ROOT.glob(pattern)]  # fmt: skip
