@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,14 @@ from trainbugs.website.bug import BugPart, commands, read
 from trainbugs.website.downloads import Download, dataset, downloads
 from trainbugs.website.evaluations import Evaluation, evaluation
 from trainbugs.website.folder import Website
+from trainbugs.website.head import Heads
 from trainbugs.website.leaderboard_pages import Leaderboard
 from trainbugs.website.links import Links, copied, listed, place
 from trainbugs.website.markdown import Heading, Text, render
 from trainbugs.website.rewritten import SideBySide, side_by_side_table
+from trainbugs.website.studies import Summary, figure_text, question
 from trainbugs.website.tables import index as as_index
-from trainbugs.website.templating import Templates, asset
+from trainbugs.website.templating import DESCRIPTION, Templates, asset
 
 ASSETS = ("site.css", "site.js", "icon.svg")
 DOCS = (
@@ -40,37 +42,21 @@ DOCS = (
     "submissions/README.md",
 )
 MAX_PAGE_BYTES = 2_000_000
-# What the figures of a study show, by the ends of their names.
-STUDY_FIGURES = {
-    "grid": "mean gain of the buggy program at each point and setting",
-    "shares": "shares of the labels",
-    "best": "each program at its best setting",
-    "factors": "what the gain depends on",
-}
 # A commit in full, which pages show with 12 digits.
 COMMIT = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28}\b")
 
 
-@dataclass(frozen=True)
-class Summary:
-    """The page of a study: its place, its title, the bug, and the question that it asks."""
+def build(catalog: Catalog, repository: str = "", url: str = "") -> Website:
+    """The website of a catalogue, which links to a `repository` on the web if there is one. With
+    the `url` at which it will be, pages name their own address and a picture.
 
-    source: str
-    place: str
-    bug: str
-    title: str
-    question: str
-
-
-def build(catalog: Catalog, repository: str = "") -> Website:
-    """The website of a catalogue, which links to a `repository` on the web if there is one. A bug
-    or a record that cannot be read is a problem, and stops nothing else.
+    A bug or a record that cannot be read is a problem, and stops nothing else.
     """
     website = Website()
     catalog = CatalogSnapshot(catalog.root)
     bugs, problems = catalog.readable()
     website.problems += problems
-    _Builder(catalog, bugs, website, repository).build()
+    _Builder(catalog, bugs, website, repository, url).build()
     return website
 
 
@@ -78,7 +64,7 @@ class _Builder:
     """Makes the pages of a website, one kind after the other."""
 
     def __init__(
-        self, catalog: Catalog, bugs: list[Bug], website: Website, repository: str
+        self, catalog: Catalog, bugs: list[Bug], website: Website, repository: str, url: str
     ) -> None:
         root = catalog.root
         self.catalog, self.root, self.website = catalog, root, website
@@ -92,6 +78,7 @@ class _Builder:
         self.studies = [path.relative_to(root).as_posix() for bug in bugs for path in _studies(bug)]
         places = {source: place(source) for source in (*self.docs, *stories, *self.studies)}
         self.links = Links(root, places)
+        self.heads = Heads(self.links, url)
         self.release = about(catalog)
         common = {
             "footer": _footer(root),
@@ -163,7 +150,9 @@ class _Builder:
         ]
 
     def _page(self, name: str, template: str, section: str, **values: Any) -> None:
-        self.website.pages[name] = self.templates.render(template, name, section, **values)
+        """Add a page; `description` and `figure` (a file of the repository) may be among values."""
+        head = self.heads.head(name, values.pop("description", ""), values.pop("figure", None))
+        self.website.pages[name] = self.templates.render(template, name, section, **head, **values)
 
     def _document(self, name: str, section: str, title: str, html: str, **values: Any) -> None:
         """Add a page of text, with figures, files and lists below it as far as there are any."""
@@ -233,6 +222,7 @@ class _Builder:
             part=part,
             story=story.html if story else "",
             problems=part.problems,
+            figure=_figure(part),
             commands=commands(part),
             zip_size=size,
             contents=_contents(part, story),
@@ -277,16 +267,23 @@ class _Builder:
                 continue
             text, path = self._render(markdown, source), self.root / source
             figures = [
-                (self._source(figure), _figure_text(path.stem, figure))
+                (self._source(figure), figure_text(path.stem, figure))
                 for figure in sorted(path.parent.glob(f"{path.stem}_*.png"))
             ]
             tables = [path.with_suffix(ending) for ending in (".json", ".csv")]
             files = [self._source(table) for table in tables if table.is_file()]
+            asked, bug = question(markdown), path.parent.parent.name
+            lists = {"figures": figures, "files": files}
+            description = f"{text.title}: {asked or text.lead}"
             self._document(
-                place(source), "studies.html", text.title, text.html, figures=figures, files=files
+                place(source),
+                "studies.html",
+                text.title,
+                text.html,
+                description=description,
+                **lists,
             )
-            bug = path.parent.parent.name
-            summaries.append(Summary(source, place(source), bug, text.title, _question(markdown)))
+            summaries.append(Summary(source, place(source), bug, text.title, asked))
         self._page(
             "studies.html",
             "studies.html",
@@ -316,6 +313,7 @@ class _Builder:
             lists: dict[str, Any] = {"contents": contents if len(contents) > 2 else ()}
             if name == "docs/index.html":
                 lists |= {"every": sections, "rows": rows}
+            lists["description"] = f"{text.title}: {text.lead or DESCRIPTION}"
             self._document(name, "docs/index.html", text.title, text.html, **lists)
 
     def _add_downloads(self, offered: list[Download]) -> None:
@@ -337,7 +335,8 @@ class _Builder:
         for folder in sorted(self.links.folders):
             files = [f"{folder}/{path.name}" for path in listed(self.root / folder, self.root)]
             name, html = f"files/{folder}/index.html", f"<h1>{escape(folder)}</h1>"
-            self._document(name, "docs/index.html", folder, html, files=files)
+            about = f"The files of {folder} in the repository of the benchmark trainbugs."
+            self._document(name, "docs/index.html", folder, html, files=files, description=about)
         for source in sorted(self.links.files):
             if copied(self.root / source, self.root):
                 self.website.files[f"files/{source}"] = self.root / source
@@ -360,6 +359,12 @@ def _sections(text: Text) -> list[Heading]:
     return [heading for heading in text.headings if heading.level == 2]
 
 
+def _figure(part: BugPart) -> str | None:
+    """The first picture that is committed of the cases of a bug."""
+    pictures = [case.picture for case in part.cases if case.picture]
+    return f"bugs/{part.bug.id}/expected/{pictures[0]}" if pictures else None
+
+
 def _contents(part: BugPart, story: Text | None) -> list[tuple[str, str]]:
     """The anchors and headings of the page of a bug."""
     has_curves = bool(part.cases and part.cases[0].runs and part.cases[0].runs[0].panels)
@@ -380,21 +385,6 @@ def _contents(part: BugPart, story: Text | None) -> list[tuple[str, str]]:
         ("page-provenance", "Provenance"),
         ("page-cite", "Cite it"),
     ]
-
-
-def _figure_text(study: str, figure: Path) -> str:
-    """What a figure of a study shows, from its name."""
-    kind = figure.stem.removeprefix(f"{study}_")
-    text = STUDY_FIGURES.get(kind) or kind.replace("by_", "grid by ").replace("_", " ")
-    return f"{study}: {text}"
-
-
-def _question(summary: str) -> str:
-    """The question that a study asks: the first paragraph of its summary that ends with a question
-    mark.
-    """
-    paragraphs = [paragraph.strip() for paragraph in summary.split("\n\n")]
-    return next((paragraph for paragraph in paragraphs if paragraph.endswith("?")), "")
 
 
 def _provenances(bug: Bug) -> list[tuple[str, Provenance]]:

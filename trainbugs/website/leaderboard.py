@@ -1,5 +1,5 @@
-"""The leaderboard: three tables by what a detector is given, the matrix of all cases,
-and a page for each detector.
+"""The leaderboard: three tables by what a detector is given, one of negative controls,
+the matrix of all cases, and a page for each detector.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +14,8 @@ from evaluation.scoring.exact_test import holm
 from evaluation.scoring.scores import CLEAN_RUNS, MORE, REFERENCE_FREE
 from trainbugs.website.evaluations import ALL, FALSE_NEW, Evaluation, Pair, Score, ShownAnswer
 
+# The table of negative controls, which the terminal prints among the detectors that see more.
+NEGATIVE = "negative controls"
 BOARDS = {
     REFERENCE_FREE: (
         "Detectors that need no clean runs",
@@ -23,10 +25,11 @@ BOARDS = {
         "Detectors that learn from clean runs",
         "They are given runs without the fault: of the same program, or of others.",
     ),
-    MORE: (
-        "Detectors that see more, and negative controls",
-        "Do not compare these. A negative control looks for something else, or knows the "
-        "published programs by heart: what it finds tells how easily something is found.",
+    MORE: ("Detectors that see more", "Do not compare these with each other."),
+    NEGATIVE: (
+        "Negative controls",
+        "These look for something else, or know the published programs by heart. What they find "
+        "tells how easily something is found.",
     ),
 }
 # Who accuses more fixed programs, of bugs that the row's authors did not know, is not careful.
@@ -156,16 +159,21 @@ def boards(evaluation: Evaluation) -> list[ScoreBoard]:
     """The tables that have rows: the row that finds most comes first, then who accuses least."""
     made = []
     for name, (title, note) in BOARDS.items():
-        rows = [row for row in main_rows(evaluation) if row.board == name]
+        rows = [row for row in main_rows(evaluation) if _board(row) == name]
         if rows:
             made.append(ScoreBoard(name, title, note, tuple(sorted(rows, key=_board_order))))
     return made
 
 
-def _board_order(row: Score) -> tuple[bool, float, float, str]:
+def _board(row: Score) -> str:
+    """The table in which a row stands."""
+    return NEGATIVE if row.negative else row.board
+
+
+def _board_order(row: Score) -> tuple[float, float, str]:
     """Who knew all bugs has no rate, and stands where the others end."""
     found, accused = row.rates["unseen_mended"].rate, row.rates["false_fixed"].rate
-    return row.negative, -(found if found is not None else -1.0), accused or 0.0, row.label
+    return -(found if found is not None else -1.0), accused or 0.0, row.label
 
 
 def matrix_rows(

@@ -101,6 +101,7 @@ class Leaderboard:
         name = part.detector.name
         values = {
             "part": part,
+            "description": f"{name}: {part.detector.title}",
             "needs": _needs(part.detector),
             "readme": self.pages.get(f"detectors/{name}/README.md"),
             "rates": BOARD_RATES,

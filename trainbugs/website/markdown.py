@@ -33,12 +33,15 @@ class Heading:
 
 @dataclass(frozen=True)
 class Text:
-    """A rendered page; `title` is that of its first heading, which `html` has as well."""
+    """A rendered page; `title` is that of its first heading, `lead` its first paragraph without
+    marks. `html` has both as well.
+    """
 
     title: str
     html: str
     headings: tuple[Heading, ...]
     words: str
+    lead: str = ""
 
 
 def render(text: str, source: str, links: Links, page: str, without_title: bool = False) -> Text:
@@ -53,7 +56,8 @@ def render(text: str, source: str, links: Links, page: str, without_title: bool 
         tokens = tokens[3:]
     _place(tokens, source, links, page)
     words = " ".join(token.content for token in tokens if token.type in ("inline", "fence"))
-    return Text(title, parser.renderer.render(tokens, parser.options, {}), headings, words)
+    html = parser.renderer.render(tokens, parser.options, {})
+    return Text(title, html, headings, words, _lead(tokens))
 
 
 def render_line(text: str, source: str, links: Links, page: str) -> str:
@@ -98,8 +102,21 @@ def _table_close(renderer: Any, tokens: Sequence[Token], index: int, options: An
 
 def plain(token: Token) -> str:
     """The text of an inline token, without marks."""
-    children = token.children or ()
-    return "".join(child.content for child in children if child.type in ("text", "code_inline"))
+    return "".join(map(_plain, token.children or ()))
+
+
+def _plain(child: Token) -> str:
+    if child.type == "softbreak":
+        return " "
+    return child.content if child.type in ("text", "code_inline") else ""
+
+
+def _lead(tokens: Sequence[Token]) -> str:
+    """The first paragraph that has words: one may be a picture alone."""
+    for token, inline in zip(tokens, tokens[1:], strict=False):
+        if token.type == "paragraph_open" and plain(inline).strip():
+            return plain(inline)
+    return ""
 
 
 def _headings(tokens: Sequence[Token]) -> list[Heading]:

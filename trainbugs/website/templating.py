@@ -58,6 +58,8 @@ class Templates:
             "version": "",
             "repository": "",
             "description": DESCRIPTION,
+            "address": "",
+            "image": "",
             **common,
         }
         self.environment = environment

@@ -1,5 +1,6 @@
 """The leaderboard: three tables, the matrix, and a page for each detector."""
 
+import dataclasses
 import json
 import re
 from html import unescape
@@ -14,10 +15,12 @@ from support.website import Page
 
 import trainbugs
 from evaluation.catalog import authors, detectors, development
+from evaluation.catalog.detectors import NEGATIVE_CONTROLS
 from evaluation.model import CONTROL
 from evaluation.reading.sources import RecordSelection, read_records
 from evaluation.scoring import report
 from evaluation.scoring.case_state import FOUND
+from evaluation.scoring.scores import CLEAN_RUNS, MORE
 from runner.bugs.catalog import Catalog
 from runner.errors import CatalogError
 from trainbugs.website import leaderboard
@@ -33,18 +36,32 @@ def first_bugs():
 
 def test_the_tables_have_the_rows_that_the_terminal_prints(answers):
     *printed, _ = report.group_tables(trainbugs.scores())
-    shown = {board.title: board.rows for board in leaderboard.boards(answers)}
-    assert len(shown) == len(printed)
-    for table in printed:
-        labels = {row.label for row in shown[table.title]}
-        assert labels == {row[0] for row in table.rows[1:]}
+    shown = {board.name: [row.label for row in board.rows] for board in leaderboard.boards(answers)}
+    # The terminal prints negative controls among the detectors that see more.
+    shown[MORE] = [*shown.get(MORE, ()), *shown.pop(leaderboard.NEGATIVE)]
+    assert [report.GROUP_TITLES[name] for name in shown] == [table.title for table in printed]
+    for labels, table in zip(shown.values(), printed, strict=True):
+        assert sorted(labels) == sorted(row[0] for row in table.rows[1:])
 
 
-def test_negative_controls_stand_last_in_their_table(answers):
-    for board in leaderboard.boards(answers):
-        flags = [row.negative for row in board.rows]
-        assert flags == sorted(flags)
-    assert any(row.negative for row in leaderboard.boards(answers)[-1].rows)
+def test_negative_controls_have_a_table_of_their_own(answers, real):
+    *boards, negative = leaderboard.boards(answers)
+    assert {row.detector for row in negative.rows} == NEGATIVE_CONTROLS
+    assert not any(row.negative for board in boards for row in board.rows)
+    page = real.pages["leaderboard.html"]
+    headings = re.findall(r'<h2 id="board-\d">(.*?)</h2>', page)
+    assert headings == [board.title for board in (*boards, negative)]
+    assert headings[-1] == "Negative controls"
+    table = page.split(">Negative controls</h2>")[1].split("<tbody")[1].split("</tbody>")[0]
+    assert set(re.findall(r"detectors/([\w-]+)\.html", table)) == NEGATIVE_CONTROLS
+
+
+def test_a_detector_that_sees_more_stands_above_the_negative_controls(answers):
+    row = next(row for row in leaderboard.main_rows(answers) if row.board == CLEAN_RUNS)
+    scores = (*answers.scores, dataclasses.replace(row, board=MORE, detector="d", label="d"))
+    *_, more, negative = leaderboard.boards(dataclasses.replace(answers, scores=scores))
+    assert [row.label for row in more.rows] == ["d"]
+    assert all(row.negative for row in negative.rows)
 
 
 def test_the_headline_is_the_one_of_the_readme(answers):

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from runner.errors import UsageError
 from runner.plurals import counted
@@ -30,6 +31,7 @@ class SiteOptions:
     source: str
     out: Path | None
     repository: str
+    url: str = ""
     results: Path | None = None
 
 
@@ -63,6 +65,12 @@ def add_arguments(subparsers: Subparsers) -> None:
         metavar="URL",
         help="address of the repository, to which each page links",
     )
+    parser.add_argument(
+        "--url",
+        default="",
+        metavar="URL",
+        help="address at which the site will be, which previews of its pages need",
+    )
     add_session_options(parser, "results")
 
 
@@ -94,11 +102,25 @@ def _write_pages(options: SiteOptions) -> _Written:
         )
     if options.repository and not options.repository.startswith("https://"):
         raise UsageError(f"--repository is {options.repository!r}, expected https://…")
+    if options.url and not _is_address(options.url):
+        raise UsageError(
+            f"--url is {options.url!r}, expected http://… or https://… without '?' and '#'"
+        )
     out = options.out or Path("site")
-    website = build(api.load(), options.repository)
+    website = build(api.load(), options.repository, options.url)
     write(website, out)
     size = f"{len(website.pages)} pages, {website.size / 1e6:.1f} MB"
     return _Written(f"site: {out / 'index.html'} ({size}", tuple(website.problems))
+
+
+def _is_address(text: str) -> bool:
+    """Whether a text is the address of a folder on the web."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    is_plain = text.isprintable() and not set(text) & set(" ?#")
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and is_plain
 
 
 def _write_report(options: SiteOptions) -> _Written:
@@ -106,6 +128,8 @@ def _write_report(options: SiteOptions) -> _Written:
     from runner.files.atomic import write_text
     from trainbugs.website.report import check_replaceable, report
 
+    if options.url:
+        raise UsageError("--url is for the site; a report with --from results has no address")
     out, results = options.out or Path("report.html"), options.results or Path("results")
     check_source("results", results)
     check_replaceable(out)

@@ -1,5 +1,5 @@
-// Search, filters and sorting of tables, and what a pointer or the arrow keys show on curves. Without it all rows and
-// curves are there as well.
+// Search, filters, sorting and downloads of tables, and what a pointer or the arrow keys show on curves. Without it all
+// rows and curves are there as well.
 "use strict";
 
 (function () {
@@ -118,7 +118,9 @@
         changed();
       });
     }
+    // Some programs that fill in forms for people send the one event, some the other.
     form.addEventListener("input", changed);
+    form.addEventListener("change", changed);
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", function () {
       sorted = "";
@@ -165,6 +167,39 @@
         body.append(...Array.from(body.rows).sort(compare(column, down)));
       });
     });
+  }
+
+  // The words of a cell, without what is drawn for the eye alone.
+  function words(cell) {
+    const copy = cell.cloneNode(true);
+    copy.querySelectorAll('[aria-hidden="true"]').forEach((part) => part.remove());
+    return copy.textContent.replace(/\s+/g, " ").trim();
+  }
+
+  // The rows that are shown now as CSV, headings first.
+  function csv(table) {
+    const shown = Array.from(table.rows).filter((row) => !row.hidden);
+    const quoted = (text) => (/[",]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
+    return shown.map((row) => Array.from(row.cells, (cell) => quoted(words(cell))).join(",") + "\n").join("");
+  }
+
+  function downloadable(table) {
+    const line = document.createElement("p");
+    const button = document.createElement("button");
+    line.className = "download";
+    button.type = "button";
+    button.textContent = "Download this table";
+    button.setAttribute("aria-label", button.textContent + ": " + table.caption.textContent);
+    line.appendChild(button);
+    button.addEventListener("click", function () {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([csv(table)], { type: "text/csv;charset=utf-8" }));
+      link.download = table.dataset.download + ".csv";
+      link.click();
+      // The browser reads it a moment later.
+      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    });
+    table.parentElement.before(line);
   }
 
   // ---- Curves -------------------------------------------------------------------------------------------------------
@@ -253,5 +288,6 @@
 
   document.querySelectorAll("form[data-finder]").forEach(finder);
   document.querySelectorAll("table[data-sortable]").forEach(sortable);
+  document.querySelectorAll("table[data-download]").forEach(downloadable);
   document.querySelectorAll("figure[data-chart]").forEach(chart);
 })();
