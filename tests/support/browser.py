@@ -1,6 +1,8 @@
 """A real headless browser, a server for a folder of pages, and what the browser says of a page."""
 
+import base64
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -124,3 +126,45 @@ def _summary(violation: dict) -> dict:
     """The name of a violation, and the first places where it is."""
     places = [node["target"] for node in violation["nodes"][:5]]
     return {"id": violation["id"], "impact": violation.get("impact"), "nodes": places}
+
+
+def rows(driver, table: str = "bugs") -> list[str]:
+    """The first cells of the rows of a table that are shown."""
+    return driver.execute_script(
+        "return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)].filter(r => "
+        "r.offsetParent || r.getClientRects().length).map(r => r.cells[0].innerText.trim())",
+        table,
+    )
+
+
+def choose(driver, name: str, value: str, event: str = "input") -> None:
+    """Set a filter, and tell the page by one event alone."""
+    script = (
+        "const e = document.querySelector(`[name=${arguments[0]}]`); e.value = arguments[1]; "
+        "e.dispatchEvent(new Event(arguments[2], {bubbles: true}))"
+    )
+    driver.execute_script(script, name, value, event)
+
+
+def printed_pages(driver) -> int:
+    """How many pages of A4 the page takes in print."""
+    paper = {"paperWidth": 8.27, "paperHeight": 11.69}
+    pdf = base64.b64decode(driver.execute_cdp_cmd("Page.printToPDF", paper)["data"])
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+def outside_cells(driver) -> list[str]:
+    """The cells of tables that reach out of the box in which their table scrolls, with how far."""
+    script = """
+const reach = cell => {
+  const words = document.createRange();
+  words.selectNodeContents(cell);
+  const edge = cell.closest('.scroll, .wrap').getBoundingClientRect();
+  const boxes = [cell.getBoundingClientRect(), words.getBoundingClientRect()].filter(b => b.width > 1);
+  return Math.max(0, ...boxes.map(b => Math.max(b.right - edge.right, edge.left - b.left)));
+};
+return [...document.querySelectorAll('main :is(.scroll, .wrap) :is(th, td)')]
+  .filter(cell => cell.getClientRects().length && reach(cell) > 1)
+  .map(cell => `${cell.closest('table').caption.textContent}: ${cell.innerText}: ${Math.ceil(reach(cell))} px`);
+"""
+    return driver.execute_script(script)

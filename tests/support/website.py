@@ -52,7 +52,9 @@ class Page(HTMLParser):
         self.problems += [f"<{tag}> has {name} twice" for name in counts if counts[name] > 1]
         self.anchors.update([values["id"]] if "id" in values else [])
         self.links += [values["href"]] if tag == "a" else []
-        self.loads += [values[LOADED[tag]]] if LOADED.get(tag) in values else []
+        # A page's own address is a link, and nothing that a browser loads.
+        is_loaded = LOADED.get(tag) in values and values.get("rel") != "canonical"
+        self.loads += [values[LOADED[tag]]] if is_loaded else []
         self.headings += [int(tag[1])] if tag in ("h1", "h2", "h3", "h4", "h5", "h6") else []
         if tag == "img" and not values.get("alt"):
             self.problems.append(f"a picture has no text: {values.get('src')}")

@@ -13,6 +13,7 @@ from statistics import mean
 
 import pytest
 from support import browser
+from support.browser import choose, rows
 from support.paths import ROOT
 from support.rewritten import commit_all
 
@@ -38,21 +39,6 @@ PICTURED = ("index.html", "bugs/SO-60335387.html", "leaderboard.html")
 
 
 @pytest.fixture(scope="module")
-def address(real, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site") / "site"
-    write(real, folder)
-    with browser.served(folder) as served:
-        yield served
-
-
-@pytest.fixture(scope="module")
-def driver():
-    new_driver = browser.chromium()
-    yield new_driver
-    new_driver.quit()
-
-
-@pytest.fixture(scope="module")
 def report():
     """What is seen, page by page; written where evidence is asked for."""
     measures: dict = {}
@@ -71,23 +57,6 @@ def front(driver, address):
     driver.get("about:blank")
     driver.get(address + "index.html")
     return driver
-
-
-def rows(driver, table="bugs"):
-    """The first cells of the rows that are shown."""
-    return driver.execute_script(
-        "return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)].filter(r => "
-        "r.offsetParent || r.getClientRects().length).map(r => r.cells[0].innerText.trim())",
-        table,
-    )
-
-
-def choose(driver, name, value):
-    script = (
-        "const e = document.querySelector(`[name=${arguments[0]}]`); e.value = arguments[1]; "
-        "e.dispatchEvent(new Event('input', {bubbles: true}))"
-    )
-    driver.execute_script(script, name, value)
 
 
 def test_search_finds_words_of_stories_and_labels(front, report):
