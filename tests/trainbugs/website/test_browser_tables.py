@@ -129,7 +129,7 @@ def test_a_filter_hears_either_event(driver, address, event):
     assert 0 < len(rows(driver)) < len(every)
 
 
-@pytest.mark.parametrize("width", [1280, 820, 390])
+@pytest.mark.parametrize("width", [1280, 1130, 820, 390])
 @pytest.mark.parametrize("page", WIDE)
 def test_no_cell_leaves_its_box(driver, address, page, width):
     look(driver, address, page, width)
