@@ -4,8 +4,12 @@ import re
 import zlib
 
 import pytest
+from msgspec.structs import replace
+from support.checks import HIT, record
+from support.committed import commit_checks
 from support.overlaps import overlapping_texts
 from support.paths import ROOT
+from support.promoted import promoted
 
 import trainbugs
 from evaluation.scoring.chosen import without_rejected
@@ -15,7 +19,9 @@ from plots.detector_rates import rates_figure
 from plots.figures import CaseRuns, draw
 from plots.paper import draw_paper
 from plots.style import new_figure, on_paper, styled
+from plots.taxonomy import taxonomy_figure
 from runner.bugs.catalog import Catalog
+from runner.bugs.catalogue_counts import count
 from runner.results.expected import expected_records
 from trainbugs.cli.main import main
 
@@ -114,6 +120,26 @@ def test_the_command_draws_a_bug(tmp_path, capsys):
     assert f"figures: 6 files in {tmp_path}/SO-60335387" in capsys.readouterr().out
     assert main(["figures", "SO-60335387", "--paper", "--format", "png"]) == 2
     assert "--paper draws PDFs: leave out --format" in capsys.readouterr().err
+
+
+def test_all_that_the_command_draws_fits_a_column_or_a_page(cli, toy, tmp_path):
+    promoted(toy)
+    checks = [record(alarms=[HIT]), record("fixed"), record("control")]
+    about_toy = [replace(check, bug="Toy-1", case="only") for check in checks[:2]]
+    commit_checks(toy.root, "d", [*about_toy, checks[2]])
+    assert cli("figures", "--paper", "--out", tmp_path / "paper")[0] == 0
+    drawn = {path.stem: path for path in (tmp_path / "paper").rglob("*.pdf")}
+    widths = {name: width_inches(path) for name, path in drawn.items()}
+    columns = ("only_column", "matrix", "rates", "delays")
+    assert widths == dict.fromkeys(columns, 3.5) | {"only_page": 7.0, "taxonomy": 7.0}
+
+
+def test_the_taxonomy_of_a_paper_has_no_title(toy):
+    numbers = count([toy.bug])
+    with on_paper():
+        assert taxonomy_figure(numbers, paper=True).get_suptitle() == ""
+    with styled():
+        assert "1 bugs" in taxonomy_figure(numbers).get_suptitle()
 
 
 def test_no_label_of_the_committed_rates_covers_another():
