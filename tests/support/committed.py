@@ -1,10 +1,10 @@
 """Committed answers of a toy detector about a toy catalogue."""
 
 from msgspec.structs import replace
-from support.detectors import write_detector
 
 from evaluation.catalog import detectors
 from evaluation.store.committed import CommittedChecks
+from support.detectors import write_detector
 
 
 def commit_checks(root, name, checks):
