@@ -18,7 +18,7 @@ from plots import curves
 from plots.detector_rates import rates_figure
 from plots.figures import CaseRuns, draw
 from plots.paper import draw_paper
-from plots.style import new_figure, on_paper, styled
+from plots.style import column, new_figure, on_paper, styled
 from plots.taxonomy import taxonomy_figure
 from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_counts import count
@@ -70,9 +70,9 @@ def test_a_pdf_has_fonts_that_publishers_take(toy, tmp_path):
 def test_a_figure_is_as_wide_as_a_column_and_as_a_page(toy, tmp_path):
     outcome = toy.run()
     item = CaseRuns(outcome.target.bug, outcome.target.case, outcome.records)
-    column, page = draw_paper([item], tmp_path).paths
-    assert [path.name for path in (column, page)] == ["only_column.pdf", "only_page.pdf"]
-    assert (width_inches(column), width_inches(page)) == (3.5, 7.0)
+    narrow, wide = draw_paper([item], tmp_path).paths
+    assert [path.name for path in (narrow, wide)] == ["only_column.pdf", "only_page.pdf"]
+    assert (width_inches(narrow), width_inches(wide)) == (3.5, 7.0)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -145,7 +145,7 @@ def test_the_taxonomy_of_a_paper_has_no_title(toy):
 def test_no_label_of_the_committed_rates_covers_another():
     scored = without_rejected(trainbugs.scores())
     shown = trainbugs.outcomes().merge(scored[ROW], on=ROW)
-    with styled():
+    with column():
         figure = rates_figure(shown, scored)
         assert figure
         assert overlapping_texts(figure) == []
