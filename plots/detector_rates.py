@@ -3,13 +3,13 @@ on the same programs.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from operator import itemgetter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evaluation.catalog.detectors import NEGATIVE_CONTROLS
 from evaluation.scoring.outcomes import label
 from evaluation.scoring.report import unusual_rows
+from plots.label_places import Box, place_labels
 from plots.style import COLUMN_INCHES, SINGLE, new_figure
 
 if TYPE_CHECKING:
@@ -18,22 +18,25 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Place = tuple[float, float]
+# A row that accuses at most this share of the fixed programs is careful.
+CAREFUL_RATE = 0.05
+# So many rows have names because they find the most.
+MOST = 5
 LINE_INCHES = 0.125
-# Below this rate labels would cover each other on the right.
-CROWDED = 0.02
-# A label would cover another point that is this close to the right of its own point, and above.
-LABEL = (0.08, 0.06)
-# From one label to the next above it.
-LINE = 0.045
-# How far left of its point the label of a detector without false alarms is, and the line between
-# them.
-LEFT = 0.05
-# Points below these rates lie close together, if they are more than a few.
-LOW, FEW = (0.3, 0.13), 3
+# Room for the labels of the axes on the left and below, and the sides of the square.
+LEFT_INCHES, BELOW_INCHES, SIDE_INCHES = 0.5, 0.45, 2.92
+LABEL_SIZE, TITLE_SIZE = 6.5, 7.5
+LOOK: dict[str, Any] = {"fontsize": LABEL_SIZE, "linespacing": 1.1}
+NAMED, NUMBERED = SINGLE[0], "#7A7A7A"
+TICKS = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1)
+# The limits of both axes: a little room below 0, on the scale of square roots.
+LIMITS = (-0.0025, 1.07)
+POINTS_AN_INCH = 72
 
 
 def rates_figure(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> "Figure | None":
-    """A numbered point for each row of the scores, and the names below; as wide as a column.
+    """A point for each row of the scores, as wide as a column: the names of rows that matter
+    beside their points, the others numbered, with their names below.
 
     Points are hollow where a detector learnt from clean runs. Negative controls are left out, and
     rows that met other programs than most are only counted. None where no fixed twin ran.
@@ -48,104 +51,137 @@ def rates_figure(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> "Figure | 
     drawn = drawn.sort_values(
         ["detected_rate", "false_fixed_rate"], ascending=[False, True], kind="stable"
     )
-    key = [f"{number}  {name}" for number, name in enumerate(drawn.label, 1)]
-    lines = (len(key) + 1) // 2
-    key_inches = (lines + 1.8) * LINE_INCHES
-    figure = new_figure(1)
-    figure.set_size_inches(COLUMN_INCHES, 3.0 + key_inches)
-    axes = figure.subplots()
-    draw_points(axes, drawn)
-    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.7, linestyle=":", zorder=0)
-    axes.set(xlim=(-0.25, 1.03), ylim=(-0.07, 1.03), aspect="equal")
-    axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
-    axes.set_xlabel("false alarms: fixed twins accused")
-    axes.set_ylabel("detection: buggy programs")
-    note = "hollow: with clean runs"
+    drawn = drawn.assign(is_named=have_names(drawn))
+    numbered = drawn.label[~drawn.is_named]
+    key = [f"{number}  {name}" for number, name in enumerate(numbered, 1)]
+    notes = ["hollow: with clean runs", f"grey: at most {100 * CAREFUL_RATE:g} % accused"]
     if elsewhere:
-        note += f"; {len(elsewhere)} of other programs not drawn"
-    # Columns of the same length, so that their first lines are at the same height.
-    padding = [""] * (len(key) % 2)
-    texts = {0.02: [*key[:lines], note], 0.54: [*key[lines:], *padding, ""]}
-    for x, part in texts.items():
-        figure.text(x, 0.01, "\n".join(part), fontsize=6.5, va="bottom", linespacing=1.3)
-    below = key_inches / figure.get_figheight()
-    figure.set_layout_engine("constrained", rect=(0, below, 1, 1 - below))
+        notes.append(f"{len(elsewhere)} of other programs not drawn")
+    figure, axes = _square(key, notes)
+    _scale(axes)
+    draw_points(axes, drawn)
     return figure
 
 
+def have_names(drawn: "pd.DataFrame") -> "pd.Series[bool]":
+    """Whether a row has its name beside its point: it finds something and is careful, or it is one
+    of those that find the most.
+    """
+    finds = drawn.paired > 0
+    most = drawn[finds].nlargest(MOST, "paired", keep="all")
+    is_careful = drawn.false_fixed_rate <= CAREFUL_RATE
+    return (finds & is_careful) | drawn.index.isin(most.index)
+
+
+def _square(key: Sequence[str], notes: Sequence[str]) -> "tuple[Figure, Axes]":
+    """A figure with square axes, and below them the notes and the names of numbers in two
+    columns.
+    """
+    lines = (len(key) + 1) // 2
+    key_inches = (max(lines, 1) + len(notes) / 2 + 0.4) * LINE_INCHES
+    height = key_inches + BELOW_INCHES + SIDE_INCHES + 0.06
+    figure = new_figure(1)
+    figure.set_layout_engine("none")
+    figure.set_size_inches(COLUMN_INCHES, height)
+    sides = (SIDE_INCHES / COLUMN_INCHES, SIDE_INCHES / height)
+    corner = (LEFT_INCHES / COLUMN_INCHES, (key_inches + BELOW_INCHES) / height)
+    axes = figure.add_axes((*corner, *sides))
+    # Columns of the same length, so that their first lines are at the same height.
+    padding = [""] * (len(key) % 2)
+    columns = [[*key[:lines], *notes[::2]], [*key[lines:], *padding, *notes[1::2]]]
+    longest = max(map(len, columns))
+    for x, column in zip((0.02, 0.54), columns, strict=True):
+        text = "\n".join([*column, *[""] * (longest - len(column))])
+        figure.text(x, 0.01, text, fontsize=LABEL_SIZE, va="bottom", linespacing=1.3)
+    return figure, axes
+
+
+def _scale(axes: "Axes") -> None:
+    """Axes on which low rates, where most rows are, have more room than high ones."""
+    import numpy as np
+
+    def root(rates: Any) -> Any:
+        return np.sign(rates) * np.sqrt(np.abs(rates))
+
+    def square(roots: Any) -> Any:
+        return np.sign(roots) * np.square(roots)
+
+    axes.set_xscale("function", functions=(root, square))
+    axes.set_yscale("function", functions=(root, square))
+    axes.set(xlim=LIMITS, ylim=LIMITS)
+    axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+    axes.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+    axes.tick_params(labelsize=LABEL_SIZE)
+    axes.set_xlabel("false alarms: fixed twins accused (square-root scale)", fontsize=TITLE_SIZE)
+    axes.set_ylabel("detection: buggy programs (square-root scale)", fontsize=TITLE_SIZE)
+    axes.axvspan(LIMITS[0], CAREFUL_RATE, color="black", alpha=0.05, linewidth=0, zorder=0)
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.7, linestyle=":", zorder=0)
+
+
 def draw_points(axes: "Axes", drawn: "pd.DataFrame") -> None:
-    """Points with their intervals. Points at the same place share a label."""
-    filled: dict[Place, bool] = {}
+    """Points with their intervals and labels. Points at the same place share a label."""
     for _, row in drawn.iterrows():
+        colour = NAMED if row.is_named else NUMBERED
         x, y = row.false_fixed_rate, row.detected_rate
         horizontal = [row.false_fixed_low, row.false_fixed_high]
         vertical = [row.detected_low, row.detected_high]
-        axes.plot(horizontal, [y, y], color=SINGLE[0], alpha=0.25, linewidth=1)
-        axes.plot([x, x], vertical, color=SINGLE[0], alpha=0.25, linewidth=1)
-        filled[x, y] = filled.get((x, y), False) or row.references == "none"
+        axes.plot(horizontal, [y, y], color=colour, alpha=0.2, linewidth=0.8)
+        axes.plot([x, x], vertical, color=colour, alpha=0.2, linewidth=0.8)
+    filled: dict[Place, bool] = defaultdict(bool)
+    colours: dict[Place, str] = {}
+    for _, row in drawn.iterrows():
+        place = (row.false_fixed_rate, row.detected_rate)
+        filled[place] = filled[place] or row.references == "none"
+        if row.is_named or place not in colours:
+            colours[place] = NAMED if row.is_named else NUMBERED
+    for place, colour in colours.items():
+        inside = colour if filled[place] else "white"
+        axes.plot(*place, "o", color=colour, markerfacecolor=inside, markersize=3.5)
+    _draw_labels(axes, point_labels(drawn))
+
+
+def point_labels(drawn: "pd.DataFrame") -> dict[Place, str]:
+    """The label of each place: a line for each name, and one for the numbers of other rows."""
+    names: dict[Place, list[str]] = defaultdict(list)
     numbers: dict[Place, list[str]] = defaultdict(list)
-    for number, (_, row) in enumerate(drawn.iterrows(), 1):
-        numbers[row.false_fixed_rate, row.detected_rate].append(str(number))
-    # On the left there is room for the labels of detectors without false alarms.
-    crowded = sorted((place for place in numbers if place[0] < CROWDED), key=itemgetter(1))
-    label_places = _column([height for _, height in crowded], -LEFT, crowded)
-    # The others that find little lie close together: their labels have a column on the right.
-    low = [place for place in numbers if place[0] >= CROWDED and place[0] < LOW[0]]
-    low = sorted((place for place in low if place[1] < LOW[1]), key=_slope)
-    if len(low) > FEW:
-        label_places |= _column([-LINE / 2] * len(low), LOW[0] + 1.4 * LEFT, low)
-    for place, names in numbers.items():
-        inside = SINGLE[0] if filled[place] else "white"
-        axes.plot(*place, "o", color=SINGLE[0], markerfacecolor=inside, markersize=3.5)
-        text = ",".join(names)
-        if place in label_places:
-            x, y = label_places[place]
-            axes.plot([place[0], x], [place[1], y], color="black", linewidth=0.4, zorder=1)
-            side = "right" if x < place[0] else "left"
-            axes.text(x, y, text, fontsize=7, ha=side, va="center")
+    number = 0
+    for _, row in drawn.iterrows():
+        place = (row.false_fixed_rate, row.detected_rate)
+        if row.is_named:
+            names[place].append(row.label)
         else:
-            offset = (4, _lift(place, numbers))
-            look: dict[str, Any] = {"textcoords": "offset points", "ha": "left"}
-            axes.annotate(text, place, offset, fontsize=7, **look)
+            number += 1
+            numbers[place].append(str(number))
+    # Names come first, since they need more room.
+    places = [*names, *(place for place in numbers if place not in names)]
+    lines = {place: [*names[place], ",".join(numbers[place])] for place in places}
+    return {place: "\n".join(filter(None, parts)) for place, parts in lines.items()}
 
 
-def _column(heights: Sequence[float], x: float, points: Sequence[Place]) -> dict[Place, Place]:
-    """The places of labels that stand above each other, near these heights, by their points."""
-    return {place: (x, height) for place, height in zip(points, apart(heights), strict=True)}
+def _draw_labels(axes: "Axes", labels: Mapping[Place, str]) -> None:
+    """Write labels beside points, with leaders to those that are farther away."""
+    figure: Any = axes.figure
+    to_points = POINTS_AN_INCH / figure.dpi
+    sizes = [_size(axes, text, to_points) for text in labels.values()]
+    points = [tuple(axes.transData.transform(place) * to_points) for place in labels]
+    frame = Box(*(axes.bbox.extents * to_points))
+    label_places = place_labels(points, sizes, frame)
+    look: dict[str, Any] = LOOK | {"textcoords": "offset points", "ha": "center", "va": "center"}
+    line = {"arrowstyle": "-", "linewidth": 0.4, "shrinkA": 0, "shrinkB": 0}
+    for place, point, label_place in zip(labels, points, label_places, strict=True):
+        axes.annotate(labels[place], place, _away(label_place.centre, point), **look)
+        if label_place.leader_end:
+            end = _away(label_place.leader_end, point)
+            axes.annotate("", place, end, textcoords="offset points", arrowprops=line)
 
 
-def _slope(place: Place) -> float:
-    """Orders points for a column on their right, so that few leaders cross."""
-    return place[1] - place[0] / 3
+def _away(place: Place, point: Place) -> Place:
+    return place[0] - point[0], place[1] - point[1]
 
 
-def _lift(place: Place, points: Iterable[Place]) -> int:
-    """How many dots a label is above its point: below zero where it would cover something above."""
-    if place[1] == 0:
-        return -5
-    return -7 if _covers(place, points) else 2
-
-
-def apart(heights: Sequence[float]) -> list[float]:
-    """Heights of the labels of points at these heights, from the lowest on.
-
-    The first label is half a LINE below its point. Every other one is as high as its point, but at
-    least a LINE above the label before it.
-    """
-    labels: list[float] = []
-    for height in heights:
-        if labels:
-            labels.append(max(height, labels[-1] + LINE))
-        else:
-            labels.append(height - LINE / 2)
-    return labels
-
-
-def _covers(place: Place, points: Iterable[Place]) -> bool:
-    """Whether a label up and to the right of a place would cover another point, or the label of a
-    point a little above.
-    """
-    away = [(x - place[0], y - place[1]) for x, y in points if (x, y) != place]
-    width, height = LABEL
-    is_covered = any(0 <= right < width and 0 <= up < height for right, up in away)
-    return is_covered or any(-width < right < 0 < up < 1.5 * height for right, up in away)
+def _size(axes: "Axes", text: str, to_points: float) -> tuple[float, float]:
+    """Width and height of a text in points of type, with some air."""
+    drawn = axes.text(0, 0, text, **LOOK)
+    box = drawn.get_window_extent()
+    drawn.remove()
+    return box.width * to_points + 1, box.height * to_points + 1

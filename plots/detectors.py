@@ -2,7 +2,7 @@
 delays.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 DetectorFigure: TypeAlias = Literal["matrix", "page", "rates", "delays"]
 NAMES: Final[tuple[DetectorFigure, ...]] = get_args(DetectorFigure)
+# The figures that fit a column of a paper. `page` has a column for each rule: with all detectors it
+# is three times as wide as a page.
+PAPER_NAMES: Final[tuple[DetectorFigure, ...]] = ("matrix", "rates", "delays")
 
 
 def draw(
@@ -27,8 +30,9 @@ def draw(
     directory: Path,
     kind: str,
     locations: Mapping[str, str],
+    names: Sequence[DetectorFigure] = NAMES,
 ) -> list[Path]:
-    """Draw matrix, page, rates and delays as files of that kind, if there are buggy programs,
+    """Draw the figures `names` as files of that kind, if there are buggy programs,
     and return the files.
 
     Of rules among which one is chosen only the page has the others. `outcomes` and `scores` are the
@@ -36,7 +40,7 @@ def draw(
     where some alarm has an iteration.
     """
     paths = []
-    for name in NAMES:
+    for name in names:
         # The settings hold while the file is written, too.
         with column(_dots(name)):
             drawn = detector_figure(name, outcomes, scores, locations)

@@ -30,14 +30,16 @@ STATES = {
     "neither": "#F2E3A0",
     "INVALID": "#DDDDDD",
 }
+# Each lighter or darker than all others, so that they differ with any kind of colour vision and on
+# grey paper; light enough for black numbers. The frequent ones are the lightest.
 OUTCOMES = {
-    "found": "#9CC9E3",
-    "early": "#C9B8DE",
-    "fixed did not run": "#B9D8C2",
-    "also on fixed": "#F2E3A0",
-    "false alarm": "#F0A27A",
-    "silent": "#F3F3F3",
-    "no answer": "#CFCFCF",
+    "found": "#3FA7E2",
+    "early": "#8F66B5",
+    "fixed did not run": "#4D9B65",
+    "also on fixed": "#EBD787",
+    "false alarm": "#F49B61",
+    "silent": "#EBEBEB",
+    "no answer": "#C4C4C4",
     "not met": "#FFFFFF",
 }
 PREFIX = {"buggy": "origin", "fixed": "fix"}

@@ -58,8 +58,24 @@ def test_a_form_asks_something(path):
     assert form["description"]
     ids = [field["id"] for field in form["body"]]
     assert len(ids) == len(set(ids)) > 1
+    assert all(field["attributes"]["label"] for field in form["body"])
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
+def test_commands_of_a_form_are_commands(path, capsys):
+    for command, option in re.findall(r"`trainbugs ([a-z]+) (--[a-z-]+)", path.read_text()):
+        assert main([command, "--help"]) == 0
+        assert option in capsys.readouterr().out.split()
+
+
+def test_a_false_alarm_is_told_with_all_that_repeats_it():
+    form = yaml.safe_load((FORMS[0].parent / "false-alarm.yml").read_text())
+    required = {field["id"]: field["validations"]["required"] for field in form["body"]}
+    assert required == {"program": True, "torch": True, "report": True, "right": True}
+    (report,) = [field for field in form["body"] if field["id"] == "report"]
+    assert "`trainbugs watch --json FILE" in report["attributes"]["description"]
 
 
 def test_forms_and_workflows_are_there():
     assert {path.stem for path in WORKFLOWS} == {"tests", "site", "submission"}
-    assert {path.stem for path in FORMS} == {"bug", "problem"}
+    assert {path.stem for path in FORMS} == {"bug", "false-alarm", "problem"}

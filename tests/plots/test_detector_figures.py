@@ -1,6 +1,5 @@
 """Figures of detectors: which are drawn, at which size, and what their cells and points say."""
 
-import itertools
 import struct
 
 import pandas as pd
@@ -15,7 +14,7 @@ from evaluation.scoring.scores import scores
 from plots.detector_delays import delays_figure
 from plots.detector_matrix import matrix_figure
 from plots.detector_page import DOTS, outcome, page_figure
-from plots.detector_rates import draw_points, rates_figure
+from plots.detector_rates import have_names, point_labels, rates_figure
 from plots.detectors import NAMES, detector_figure, draw
 from plots.style import save
 
@@ -88,8 +87,16 @@ def test_the_matrix_counts_by_family(tmp_path):
     assert words.index("compiler") < words.index("other") < words.index("fixed")
 
 
-@pytest.mark.parametrize("detector, points", [("d", ["1  d (b)", "2  d (a)"]), ("memory", None)])
+def words(figure, folder):
+    """The texts of a figure, line by line."""
+    text = save(figure, folder / "figure.svg").read_text()
+    parts = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
+    return "\n".join(parts).splitlines()
+
+
+@pytest.mark.parametrize("detector, points", [("d", ["1  d (a)", "d (b)"]), ("memory", None)])
 def test_rates_have_a_point_for_each_row_but_negative_controls(tmp_path, detector, points):
+    """The rule `b` finds a case and accuses nothing, so it has its name; `a` has a number."""
     rules = {detector: {"a": Rule(codes=("none",)), "b": Rule()}}
     checks = [record(alarms=[HIT], detector=detector), record("fixed", detector=detector)]
     table = outcomes(checks, rules)
@@ -97,51 +104,33 @@ def test_rates_have_a_point_for_each_row_but_negative_controls(tmp_path, detecto
     if points is None:
         assert figure is None
         return
-    text = save(figure, tmp_path / "r.svg").read_text()
-    words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
-    assert [word for word in "\n".join(words).splitlines() if "d (" in word] == points
+    lines = words(figure, tmp_path)
+    assert sorted(line for line in lines if line.endswith(("d (a)", "d (b)"))) == points
+    assert lines.count("1") > 1
 
 
-@pytest.mark.parametrize(
-    "other, covered",
-    [
-        ((0.24, 0.33), True),
-        ((0.16, 0.33), True),
-        ((0.1, 0.33), False),
-        ((0.16, 0.5), False),
-        ((0.24, 0.5), False),
-    ],
-)
-def test_a_label_that_would_cover_a_point_is_below(other, covered):
-    """The other one, or its label, is close and above, or it is not."""
-    places = [(0.2, 0.3), other]
-    rates = pd.DataFrame(places, columns=["false_fixed_rate", "detected_rate"])
-    rates["references"] = "none"
-    for name in ("false_fixed", "detected"):
-        rates[f"{name}_low"], rates[f"{name}_high"] = rates[f"{name}_rate"], rates[f"{name}_rate"]
-    axes = Figure().subplots()
-    draw_points(axes, rates)
-    below, above = (text.get_position()[1] for text in axes.texts)
-    assert (below < 0) is covered
-    assert above > 0
+def rates(rows):
+    """A table of rates: name, found cases, share of fixed programs accused."""
+    return pd.DataFrame(rows, columns=["label", "paired", "false_fixed_rate"])
 
 
-def test_labels_of_those_that_accuse_nothing_do_not_cover_each_other():
-    """Points that nearly touch have labels above each other, in their order;
-    others one at their own height.
-    """
-    rates = pd.DataFrame({"false_fixed_rate": 0.0, "detected_rate": [0.9, 0.02, 0.011, 0.011, 0.0]})
-    rates["references"] = "none"
-    for name in ("false_fixed", "detected"):
-        rates[f"{name}_low"], rates[f"{name}_high"] = rates[f"{name}_rate"], rates[f"{name}_rate"]
-    axes = Figure().subplots()
-    draw_points(axes, rates)
-    heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
-    assert list(heights) == ["1", "2", "3,4", "5"]
-    assert heights["1"] == 0.9
-    lowest = [heights[label] for label in ("5", "3,4", "2")]
-    assert lowest[0] < 0
-    assert all(above - below > 0.04 for below, above in itertools.pairwise(lowest))
+def test_rows_that_matter_have_names():
+    """They are careful and find something, or they are among the five that find the most."""
+    rows = [
+        ("careful", 1, 0.05),
+        ("finds nothing", 0, 0.0),
+        ("finds little", 1, 0.06),
+        *((f"finds {count}", count, 0.9) for count in (9, 8, 7, 6, 5, 4)),
+    ]
+    table = rates(rows)
+    named = list(table.label[have_names(table)])
+    assert named == ["careful", "finds 9", "finds 8", "finds 7", "finds 6", "finds 5"]
+
+
+def test_points_at_one_place_share_a_label():
+    table = rates([("one", 1, 0.0), ("two", 1, 0.0), ("three", 0, 0.0), ("four", 0, 0.5)])
+    table = table.assign(detected_rate=0.25, is_named=[True, True, False, False])
+    assert point_labels(table) == {(0.0, 0.25): "one\ntwo\n1", (0.5, 0.25): "2"}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ licences, SHA256SUMS.
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,30 @@ KINDS = {
     ".md": "text/markdown",
     "": "text/plain",
 }
+# Sizes in the words of the Hugging Face hub: there are fewer rows than the number.
+SIZES = {
+    1_000: "n<1K",
+    10_000: "1K<n<10K",
+    100_000: "10K<n<100K",
+    1_000_000: "100K<n<1M",
+    10_000_000: "1M<n<10M",
+}
+LARGEST = "10M<n<100M"
+# No task of the hub's list is to find a fault in a program.
+TASK = "other"
+# Texts are in English, and scripts are a table of their own.
+LANGUAGES = ("en", "code")
+TAGS = (
+    "pytorch",
+    "deep-learning",
+    "silent-bugs",
+    "debugging",
+    "fault-localization",
+    "software-engineering",
+    "benchmark",
+)
+# A link in Markdown to a file, and not to an address or to a heading of the same page.
+FILE_LINK = re.compile(r"\[([^\]]+)\]\((?![a-z]+:|#)([^)#\s]+)[^)\s]*\)")
 
 
 @dataclass(frozen=True)
@@ -76,8 +101,8 @@ def _write(about: About, release_tables: Sequence[Table], harm_numbers: str, fol
             folder / "data" / f"{table.name}.jsonl", orient="records", lines=True, force_ascii=False
         )
     for path in TEXTS.iterdir():
-        text = path.read_text(encoding="utf-8")
-        write_text(folder / path.name, text.replace(HARM_TABLE, harm_numbers))
+        text = path.read_text(encoding="utf-8").replace(HARM_TABLE, harm_numbers)
+        write_text(folder / path.name, without_repository_links(text))
     write_text(folder / "README.md", card(about, release_tables))
     files = [_file(path, folder) for path in sorted(folder.rglob("*")) if path.is_file()]
     document = json.dumps(croissant(about, release_tables, files), indent=1, ensure_ascii=False)
@@ -94,12 +119,45 @@ def _file(path: Path, folder: Path) -> File:
     )
 
 
-def card(about: About, release_tables: Sequence[Table]) -> str:
-    """README.md: what `datasets` reads at its top, and a table of the tables."""
-    lines = ["---", "license: mit", "pretty_name: trainbugs", "configs:"]
+def without_repository_links(text: str) -> str:
+    """A page of the repository whose links to files that a release lacks are words."""
+    names = {path.name for path in TEXTS.iterdir()}
+
+    def in_words(link: re.Match[str]) -> str:
+        label, place = link.groups()
+        return link[0] if place in names else f"{label} (`{place}` of the repository)"
+
+    return FILE_LINK.sub(in_words, text)
+
+
+def size_category(rows: int) -> str:
+    """The category of the hub for a data set of so many rows."""
+    return next((name for limit, name in SIZES.items() if rows < limit), LARGEST)
+
+
+def _metadata(release_tables: Sequence[Table]) -> list[str]:
+    """What `datasets` and the Hugging Face hub read at the top of a card, as lines of YAML."""
+    rows = sum(len(table.frame) for table in release_tables)
+    lists = {
+        "language": LANGUAGES,
+        "size_categories": [size_category(rows)],
+        "task_categories": [TASK],
+        "tags": TAGS,
+    }
+    lines = ["license: mit", "pretty_name: trainbugs"]
+    for name, entries in lists.items():
+        lines += [f"{name}:", *(f"- {entry}" for entry in entries)]
+    lines.append("configs:")
     for table in release_tables:
         lines += [f"- config_name: {table.name}", f"  data_files: data/{table.name}.parquet"]
-    lines += [
+    return lines
+
+
+def card(about: About, release_tables: Sequence[Table]) -> str:
+    """README.md: what `datasets` and the hub read at its top, and a table of the tables."""
+    lines = [
+        "---",
+        *_metadata(release_tables),
         "---",
         "",
         "# trainbugs",

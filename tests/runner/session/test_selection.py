@@ -242,12 +242,15 @@ def test_the_skeleton_of_a_bug_lacks_only_what_is_to_be_said(cli, toy, toy_envir
     assert "expected/only has 0 of 6 runs" in out
     assert "provenance.read_by is empty" in out
     assert "TODO does not stand within 5 lines" not in out
-    assert len(out.splitlines()) == 13
+    assert len(out.splitlines()) == 12
     assert all(
         f"labels.{name} is missing; expected one of " in out
         for name in ("cause", "effect", "stage")
     )
-    assert "case only has no `records`, the number of records of a whole run\n" in out
+    assert "`records`" not in out
+    (case,) = toy.catalog.bug("New-2").cases.values()
+    lengths = {variant.records for variant in case.program.variants.values()}
+    assert lengths == {case.program.parameters["num_steps"]}
     for path in directory.iterdir():
         path.write_text(path.read_text().replace("TODO", "done"))
     script = (directory / "buggy.py").read_text()

@@ -4,12 +4,14 @@ and a description that holds of them.
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 from support.paths import ROOT
 from support.records import as_pinned
 
@@ -23,7 +25,7 @@ from runner.session.promote import promote_runs
 from trainbugs.release.about import About
 from trainbugs.release.croissant import RESPONSIBLE
 from trainbugs.release.tables import COLUMNS, OPTIONAL, ROWS, tables
-from trainbugs.release.write import write
+from trainbugs.release.write import size_category, write
 
 # Of rewritten programs there need not be any.
 REWRITTEN_ONES = CommittedChecks(folder_with(ROOT, REWRITTEN)).rewritten
@@ -122,6 +124,43 @@ def test_pandas_and_datasets_read_it_in_two_lines_without_a_network(release, tmp
         len(pd.read_parquet(release / "data" / f"{name}.parquet")) for name in ("bugs", "scripts")
     ]
     assert process.split() == [str(size) for size in sizes]
+
+
+def test_the_hub_knows_the_words_of_its_card(release):
+    """The lists of the hub are those that come with the package `datasets`."""
+    from datasets.utils import metadata, resources
+
+    folder = Path(resources.__file__).parent
+    known_sizes = json.loads((folder / "size_categories.json").read_text())
+    known_languages = json.loads((folder / "languages.json").read_text())
+    card = yaml.safe_load((release / "README.md").read_text().split("---\n")[1])
+    rows = sum(len(pd.read_parquet(path)) for path in (release / "data").glob("*.parquet"))
+    assert card["size_categories"] == [size_category(rows)]
+    assert set(card["size_categories"]) <= set(known_sizes)
+    assert card["task_categories"] == ["other"]
+    assert set(card["task_categories"]) <= set(metadata.known_task_ids)
+    assert set(card["language"]) == {"en", "code"} <= set(known_languages)
+    assert "pytorch" in card["tags"]
+    assert all(re.fullmatch(r"[a-z-]+", tag) for tag in card["tags"])
+    assert [config["config_name"] for config in card["configs"]] == NAMES
+
+
+@pytest.mark.parametrize(
+    "rows, category",
+    [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (18_292, "10K<n<100K"), (10**7, "10M<n<100M")],
+)
+def test_a_size_is_the_category_of_so_many_rows(rows, category):
+    assert size_category(rows) == category
+
+
+def test_its_pages_link_to_nothing_that_it_lacks(release):
+    for path in release.glob("*.md"):
+        for target in re.findall(r"\]\(([^)]+)\)", path.read_text()):
+            if not target.startswith(("http", "#")):
+                assert (release / target.partition("#")[0]).is_file(), (path.name, target)
+    licences = (release / "LICENSES.md").read_text()
+    assert "Taxonomy (`docs/taxonomy.md` of the repository)" in licences
+    assert "[LICENSE](LICENSE)" in licences
 
 
 @pytest.mark.stress

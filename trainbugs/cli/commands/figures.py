@@ -62,7 +62,7 @@ def add_arguments(subparsers: Subparsers) -> None:
         action="store_true",
         help=(
             "PDFs for a paper, 3.5 and 7 inches wide, without titles; if you name no BUG, also "
-            "figures of the catalogue and of scores"
+            "figures of the catalogue and of scores; `page`, which is wider, is left out"
         ),
     )
     parser.add_argument(
@@ -129,18 +129,20 @@ def _draw_catalogue(catalog: "Catalog", out: Path) -> Path:
     from runner.bugs.catalogue_counts import count
 
     bugs, _ = catalog.readable()
-    return draw_taxonomy(count(bugs), out / "taxonomy.pdf")
+    return draw_taxonomy(count(bugs), out / "taxonomy.pdf", paper=True)
 
 
 def _draw_scores(catalog: "Catalog", out: Path) -> "Sequence[Path]":
     from evaluation.reading.sources import RecordSelection, read_records
     from evaluation.scoring.tables import ScoreTables
-    from plots.detectors import draw
+    from plots.detectors import PAPER_NAMES, draw
     from trainbugs.descriptions import locations
 
     tables = ScoreTables(read_records(catalog, RecordSelection((), "expected", Path())), catalog)
     folder = out / "detectors"
-    return draw(tables.outcomes, tables.scores, folder, "pdf", locations(catalog))
+    return draw(
+        tables.outcomes, tables.scores, folder, "pdf", locations(catalog), names=PAPER_NAMES
+    )
 
 
 def _read(

@@ -29,6 +29,7 @@ HELP = Help(
         "list --label compiler --max-seconds 30",
         "list --needs 2-processes",
         "list --stage evaluation --harm reported",
+        "list --found-by sanitizer-3",
         "list --json",
         "list --stats",
     ],
@@ -68,6 +69,7 @@ class ListOptions:
     effect: str | None
     stage: str | None
     environment: str | None
+    found_by: str | None
     label: tuple[str, ...] = ()
 
     @property
@@ -129,6 +131,12 @@ def add_arguments(subparsers: Subparsers) -> None:
         parser.add_argument(f"--{name}", choices=entries, metavar="ENTRY", help=text)
     parser.add_argument("--family", metavar="NAME", help="bugs of this family")
     parser.add_argument("--environment", metavar="NAME", help="bugs that run in this environment")
+    parser.add_argument(
+        "--found-by",
+        metavar="DETECTOR",
+        help="bugs that this detector finds by its chosen rule, in the committed records: it is "
+        "PAIRED on at least one case",
+    )
     form = parser.add_mutually_exclusive_group()
     add_json(form)
     form.add_argument("--markdown", action="store_true", help="print the page docs/bugs.md")
@@ -148,10 +156,13 @@ def add_arguments(subparsers: Subparsers) -> None:
 def list_bugs(options: ListOptions) -> ExitStatus:
     """Print the bugs that match; raises CatalogError at the end where some cannot be read."""
     options.check()
-    bugs, problems = _load(api.load(), options)
+    catalog = api.load()
+    bugs, problems = _load(catalog, options)
     matching = options.filter.of(bugs)
     if options.filter != Filter() and not matching:
         raise UsageError("; ".join([options.filter.lack(bugs), *problems]))
+    if options.found_by is not None:
+        matching = _found(matching, options.found_by, catalog, problems)
     if options.stats:
         _print_statistics(matching, options)
     elif options.markdown and options.out:
@@ -174,6 +185,25 @@ def _load(catalog: Catalog, options: ListOptions) -> tuple[list[Bug], list[str]]
         except CatalogError as error:
             problems.append(str(error))
     return bugs, problems
+
+
+def _found(bugs: list[Bug], detector: str, catalog: Catalog, problems: list[str]) -> list[Bug]:
+    """The bugs that a detector finds; raises UsageError where there are none, or for a detector
+    without committed records.
+    """
+    # Slow to import: `list` does without pandas.
+    from evaluation.reading.sources import RecordSelection, read_records
+    from evaluation.scoring.found import found_bugs
+    from evaluation.scoring.tables import ScoreTables
+
+    selection = RecordSelection((detector,), "expected", Path())
+    tables = ScoreTables(read_records(catalog, selection), catalog)
+    found = found_bugs(tables.outcomes, tables.scores)
+    matching = [bug for bug in bugs if bug.id in found]
+    if not matching:
+        lack = f"{detector} finds none of these {len(bugs)} bugs; `trainbugs list` shows all"
+        raise UsageError("; ".join([lack, *problems]))
+    return matching
 
 
 def _print_bugs(bugs: list[Bug], options: ListOptions) -> None:
