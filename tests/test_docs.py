@@ -308,7 +308,7 @@ def test_pages_say_how_many_cases_need_a_compiler():
 
 
 def test_the_readme_says_how_many_cases_have_records_of_a_gpu():
-    shown = int(re.search(r"\[(\d+) cases\]\(docs/bugs.md\)\s+also\s+on\s+\[a GPU\]", README)[1])
+    shown = int(re.search(r"\[(\d+) cases\]\(docs/bugs.md\)\s+also\s+on\s+\[a\s+GPU\]", README)[1])
     cases = [case for bug in counted_bugs(CATALOG) for case in counted_cases(bug)]
     folders = [ROOT / "bugs" / case.id.replace("/", "/expected/") / CUDA for case in cases]
     assert shown == sum(folder.is_dir() for folder in folders)

@@ -48,8 +48,8 @@ def accused(detector, rule, references):
 def test_the_page_says_of_what_kind_the_scored_cases_are():
     bugs = {bug.id: bug.declared for bug in Catalog(ROOT)}
     shown = cases()
-    harm = Counter(bugs[bug].harm.kind for bug in shown.bug)
-    code = Counter(bugs[bug].code_at_fault for bug in shown.bug)
+    harm = Counter(str(bugs[bug].harm.kind) for bug in shown.bug)
+    code = Counter(str(bugs[bug].code_at_fault) for bug in shown.bug)
     kinds = ("reported", "enlarged", "measured", "constructed")
     places = ("installed", "rewritten", "re-created")
     assert f"| of the {len(shown)} cases | |" in PAGE
