@@ -54,7 +54,7 @@ def rates_figure(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> "Figure | 
     drawn = drawn.assign(is_named=have_names(drawn))
     numbered = drawn.label[~drawn.is_named]
     key = [f"{number}  {name}" for number, name in enumerate(numbered, 1)]
-    notes = ["hollow: with clean runs", f"grey: at most {100 * CAREFUL_RATE:g} % accused"]
+    notes = ["hollow: with clean runs", f"shaded: at most {100 * CAREFUL_RATE:g} % accused"]
     if elsewhere:
         notes.append(f"{len(elsewhere)} of other programs not drawn")
     figure, axes = _square(key, notes)
