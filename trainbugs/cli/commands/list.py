@@ -1,5 +1,6 @@
 """The subcommand list: the bugs that match, with their cases."""
 
+import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -137,6 +138,11 @@ def add_arguments(subparsers: Subparsers) -> None:
         help="bugs that this detector finds by its chosen rule, in the committed records: it is "
         "PAIRED on at least one case",
     )
+    _add_forms(parser)
+
+
+def _add_forms(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how the bugs are shown."""
     form = parser.add_mutually_exclusive_group()
     add_json(form)
     form.add_argument("--markdown", action="store_true", help="print the page docs/bugs.md")
