@@ -25,13 +25,14 @@ DRAWS = (
 
 
 class Place(NamedTuple):
-    """Which of the tensors that a module gets is a table of tokens, which axis is the text, and how
-    many tokens its loss chooses from.
+    """Which of the tensors that a module gets is a table of tokens, which axis is the text, how
+    many tokens its loss chooses from, and which loss that is, of all since the module was called.
     """
 
     number: int
     axis: int
     classes: int
+    loss: int
 
 
 class TextRule(Invariant):
@@ -46,6 +47,8 @@ class TextRule(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.call, self.losses, self.matched = None, 0, IdentityTable()
+        # How many losses came since the module was called, with or without gradients.
+        self.count = 0
         self.calls, self.reported = IdentityTable(), IdentitySet()
 
     def before_forward(self, module, arguments, options):
@@ -56,7 +59,7 @@ class TextRule(Invariant):
         tables = [(number, tensor) for number, tensor in enumerate(tensors) if is_text(tensor)]
         if not tables:
             return
-        self.call = weakref.ref(module), tables
+        self.call, self.count = (weakref.ref(module), tables), 0
         places, count = self.matched.get(module, ((), 0))
         if count < 2 or module in self.reported:
             return
@@ -76,7 +79,10 @@ class TextRule(Invariant):
             self.reported.add(module)
 
     def after_loss(self, name, arguments, output):
-        if name not in LOSSES or self.call is None or not output.requires_grad:
+        if name not in LOSSES or self.call is None:
+            return
+        self.count += 1
+        if not output.requires_grad:
             return
         self.losses += 1
         target, ignored = arguments["target"], arguments["ignore_index"]
@@ -85,7 +91,7 @@ class TextRule(Invariant):
             return
         classes = arguments["input"].shape[1] if arguments["input"].dim() > 1 else 0
         fitting = tuple(
-            Place(number, axis, classes)
+            Place(number, axis, classes, self.count - 1)
             for number, tokens in tables
             for axis in (0, 1)
             if self._fits(tokens, target, ignored, axis)
@@ -221,7 +227,7 @@ class Reader:
         self.tokens = copies.list_tensors(call[1:3])[place.number]
         self.length = self.tokens.shape[place.axis]
         whole, self.parts, losses = self._trace()
-        # Which of the losses is meant, and the shape of the tokens that it has targets for.
+        # Whether the loss is the module's own, and the shape of the tokens it has targets for.
         self.loss, self.shape = find_loss(losses, self.tokens, place)
         self.output = self._said(whole, losses)
 
@@ -269,22 +275,24 @@ class LossRecorder(TorchFunctionMode):
 
 
 def find_loss(losses, tokens, place):
-    """The number of the loss whose targets are these tokens, or the next ones, and the shape of the
-    tokens that there are targets for; (None, the shape of all) where there is none.
+    """The number of the loss that was learnt from, and the shape of the tokens that it has targets
+    for; (None, the shape of all) where the module does not compute it.
 
-    A module may have other losses, too, as of what a teacher says.
+    A module may have other losses, too: of what a teacher says, or only to be shown.
     """
-    texts = tokens.shape[1 - place.axis]
-    for number, named in enumerate(losses):
-        target, ignored = named["target"], named.get("ignore_index", -100)
-        if target.dtype != torch.long or target.device != tokens.device:
-            continue
-        shares = match(tokens, target, ignored, place.axis)
-        if shares is not None and max(shares) >= FITTING:
-            shape = list(tokens.shape)
-            shape[place.axis] = target.numel() // texts
-            return number, torch.Size(shape)
-    return None, tokens.shape
+    nothing = None, tokens.shape
+    if place.loss >= len(losses):
+        return nothing
+    named = losses[place.loss]
+    target, ignored = named["target"], named.get("ignore_index", -100)
+    if target.dtype != torch.long or target.device != tokens.device:
+        return nothing
+    shares = match(tokens, target, ignored, place.axis)
+    if shares is None or max(shares) < FITTING:
+        return nothing
+    shape = list(tokens.shape)
+    shape[place.axis] = target.numel() // tokens.shape[1 - place.axis]
+    return place.loss, torch.Size(shape)
 
 
 def turn_round(part, axis):
