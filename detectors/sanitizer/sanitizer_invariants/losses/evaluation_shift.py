@@ -27,7 +27,8 @@ class EvaluationShift(Invariant):
     next one, and at most half are the other. Said where two losses of training are of one kind, and
     two without gradients of the other.
 
-    Excepted: losses of any other kind, and networks that had losses of both kinds in training.
+    Excepted: losses of any other kind, and networks that had losses of both kinds in training; a
+    loss without gradients of what a network in training mode gave with gradients, which is shown.
 
     Cost: two comparisons of the tokens of a batch for the first five losses of training and of
     validation, and then for each 100th.
@@ -39,12 +40,14 @@ class EvaluationShift(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.call, self.counts = None, {True: 0, False: 0}
+        self.is_training = False
         self.kinds = IdentityTable()
 
     def before_forward(self, module, arguments, options):
         tokens = find_tokens(arguments, options)
         if tokens is not None:
             self.call = weakref.ref(copies.unwrap(module)), tokens
+            self.is_training = module.training and torch.is_grad_enabled()
 
     def after_loss(self, name, arguments, output):
         module = self.call[0]() if self.call else None
@@ -52,6 +55,8 @@ class EvaluationShift(Invariant):
         if name not in LOSSES or module is None or target.dtype != torch.long:
             return
         learns = output.requires_grad
+        if self.is_training and not learns:
+            return
         self.counts[learns] += 1
         if not is_sampled(self.counts[learns], 100) or target.device != self.call[1].device:
             return

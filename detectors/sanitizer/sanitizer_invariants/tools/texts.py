@@ -46,6 +46,9 @@ class TextRule(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.call, self.losses, self.matched = None, 0, IdentityTable()
+        # How many losses came since the module was called, with or without gradients, and which of
+        # these was the first that fitted.
+        self.count, self.first = 0, None
         self.calls, self.reported = IdentityTable(), IdentitySet()
 
     def before_forward(self, module, arguments, options):
@@ -56,18 +59,18 @@ class TextRule(Invariant):
         tables = [(number, tensor) for number, tensor in enumerate(tensors) if is_text(tensor)]
         if not tables:
             return
-        self.call = weakref.ref(module), tables
-        places, count = self.matched.get(module, ((), 0))
+        self.call, self.count, self.first = (weakref.ref(module), tables), 0, None
+        places, count, loss = self.matched.get(module, ((), 0, None))
         if count < 2 or module in self.reported:
             return
         self.calls[module] = self.calls.get(module, 0) + 1
         if is_sampled(self.calls[module], 200, FIRST):
-            self._look_at(module, arguments, options, places)
+            self._look_at((module, arguments, options), places, loss)
 
-    def _look_at(self, module, arguments, options, places):
-        probes = []
+    def _look_at(self, call, places, loss):
+        module, probes = call[0], []
         for place in places:
-            probe = PROBES.find(self.program, (module, arguments, options), place)
+            probe = PROBES.find(self.program, call, place, loss)
             if probe and probe.depends():
                 probes.append((place.number, probe))
         # Of two tables an encoder may read what a decoder is to say.
@@ -76,7 +79,10 @@ class TextRule(Invariant):
             self.reported.add(module)
 
     def after_loss(self, name, arguments, output):
-        if name not in LOSSES or self.call is None or not output.requires_grad:
+        if name not in LOSSES or self.call is None:
+            return
+        self.count += 1
+        if not output.requires_grad:
             return
         self.losses += 1
         target, ignored = arguments["target"], arguments["ignore_index"]
@@ -90,9 +96,10 @@ class TextRule(Invariant):
             for axis in (0, 1)
             if self._fits(tokens, target, ignored, axis)
         )
-        places, count = self.matched.pop(module, ((), 0))
+        places, count, _ = self.matched.pop(module, ((), 0, None))
         if fitting:
-            self.matched[module] = fitting, count + 1 if places == fitting else 1
+            self.first = self.count - 1 if self.first is None else self.first
+            self.matched[module] = fitting, count + 1 if places == fitting else 1, self.first
 
     def _fits(self, tokens, target, ignored, axis):
         if tokens.shape[axis] < LENGTH or tokens.device != target.device:
@@ -108,14 +115,17 @@ class Probes:
         # All calls without arguments share one empty tuple; the options of each are its own.
         self.options, self.probes = None, {}
 
-    def find(self, program, call, place):
-        """What a copy of a call shows of a table; None where it shows nothing."""
+    def find(self, program, call, place, loss):
+        """What a copy of a call shows of a table, which a loss chooses from; None where it shows
+        nothing. The loss is a number, of all that come after the module was called.
+        """
         if self.options is not call[2]:
             self.options, self.probes = call[2], {}
-        if place not in self.probes:
+        asked = place, loss
+        if asked not in self.probes:
             twin = copies.duplicate_all(*call)
-            self.probes[place] = twin and copies.attempt(program, probe_call, *twin, place)
-        return self.probes[place]
+            self.probes[asked] = twin and copies.attempt(program, probe_call, *twin, *asked)
+        return self.probes[asked]
 
 
 PROBES = Probes()
@@ -174,12 +184,12 @@ def match(tokens, target, ignored, axis):
     )
 
 
-def probe_call(module, arguments, options, place):
+def probe_call(module, arguments, options, place, loss):
     """What a copy's outputs read of the tokens behind; None where it draws random numbers, or gives
     nothing for each token.
     """
     module.eval()
-    reader = Reader((module, arguments, options, False), place)
+    reader = Reader((module, arguments, options, False), place, loss)
     length, texts = reader.shape[place.axis], reader.shape[1 - place.axis] // 2
     half, whole = reader.length // 2, reader.length
     shown = list_shown(reader.tokens, copies.list_tensors((arguments, options)), place.axis, half)
@@ -216,13 +226,13 @@ class Reader:
     the loss, it is looked at what it gives to that; else at what it gives for each token.
     """
 
-    def __init__(self, call, place):
+    def __init__(self, call, place, loss):
         self.call = call
         self.tokens = copies.list_tensors(call[1:3])[place.number]
         self.length = self.tokens.shape[place.axis]
         whole, self.parts, losses = self._trace()
-        # Which of the losses is meant, and the shape of the tokens that it has targets for.
-        self.loss, self.shape = find_loss(losses, self.tokens, place)
+        # None for a loss that is not the module's own; the shape of the tokens with targets.
+        self.loss, self.shape = find_loss(losses, self.tokens, place, loss)
         self.output = self._said(whole, losses)
 
     def _trace(self):
@@ -268,23 +278,25 @@ class LossRecorder(TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
 
-def find_loss(losses, tokens, place):
-    """The number of the loss whose targets are these tokens, or the next ones, and the shape of the
-    tokens that there are targets for; (None, the shape of all) where there is none.
+def find_loss(losses, tokens, place, loss):
+    """The number of the loss that was learnt from, and the shape of the tokens that it has targets
+    for; (None, the shape of all) where the module does not compute it.
 
-    A module may have other losses, too, as of what a teacher says.
+    A module may have other losses, too: of what a teacher says, or only to be shown.
     """
-    texts = tokens.shape[1 - place.axis]
-    for number, named in enumerate(losses):
-        target, ignored = named["target"], named.get("ignore_index", -100)
-        if target.dtype != torch.long or target.device != tokens.device:
-            continue
-        shares = match(tokens, target, ignored, place.axis)
-        if shares is not None and max(shares) >= FITTING:
-            shape = list(tokens.shape)
-            shape[place.axis] = target.numel() // texts
-            return number, torch.Size(shape)
-    return None, tokens.shape
+    nothing = None, tokens.shape
+    if loss >= len(losses):
+        return nothing
+    named = losses[loss]
+    target, ignored = named["target"], named.get("ignore_index", -100)
+    if target.dtype != torch.long or target.device != tokens.device:
+        return nothing
+    shares = match(tokens, target, ignored, place.axis)
+    if shares is None or max(shares) < FITTING:
+        return nothing
+    shape = list(tokens.shape)
+    shape[place.axis] = target.numel() // tokens.shape[1 - place.axis]
+    return loss, torch.Size(shape)
 
 
 def turn_round(part, axis):

@@ -62,3 +62,12 @@ RIGHT = {
         "steps * torch.arange(13)", "0 * torch.arange(13)"
     ),
 }
+
+# A number about the texts of training, which no validation is.
+SHOWN = """logits = net(texts[:, :-1])
+        loss = loss_of(logits, texts[:, 1:])
+        with torch.no_grad():
+            shown = loss_of(logits, texts[:, :-1])"""
+RIGHT["a number that is shown in training"] = TRAIN.replace("loss = {training}", SHOWN).format(
+    validation=SHORTER
+)

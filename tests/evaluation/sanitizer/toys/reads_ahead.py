@@ -310,3 +310,25 @@ NOT_MASKED = {
 WRONG |= NOT_MASKED
 LINES.update(dict.fromkeys(NOT_MASKED, "loss = model("))
 APIS.update(dict.fromkeys(NOT_MASKED, "torch.nn.MultiheadAttention"))
+
+
+# A number that is only shown, of a network that may read all, beside the loss that is learnt.
+SHOWN = """
+        with torch.no_grad():
+            read = self.reader(text{inside})
+            self.shown = F.cross_entropy(read.reshape(-1, WORDS), text{inside}.reshape(-1))
+        return F.cross"""
+
+
+def shown(body, mask="None"):
+    text = wrapped(body, mask).replace(
+        "self.net = net",
+        "self.net, self.reader = net, Model()\n        self.reader.body = Pooled()",
+    )
+    return text.replace("        return F.cross", SHOWN.format(inside="[:, :-1]")[1:])
+
+
+RIGHT["another loss that is only shown"] = shown("Attention()", MASK)
+WRONG["behind a loss that is only shown"] = shown("Attention()")
+LINES["behind a loss that is only shown"] = "loss = model("
+APIS["behind a loss that is only shown"] = "torch.nn.MultiheadAttention"
