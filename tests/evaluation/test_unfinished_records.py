@@ -206,5 +206,19 @@ def test_pages_say_what_older_versions_find_of_later_bugs(version):
             assert f"(95 %: {low} to {high} %)" in words
 
 
+def test_pages_say_which_later_bugs_versions_3_and_4_have_both_met():
+    third, fourth = (
+        {record.bug for record in answers_of(name).checks} & later_bugs()
+        for name in ("sanitizer-3", "sanitizer-4")
+    )
+    both = len(third & fourth)
+    said = f"The {len(fourth)} bugs include the ten, and {both} of the {len(third)}."
+    assert said in page_of("sanitizer")
+    assert said in page_of("sanitizer-7")
+    watch = " ".join((ROOT / "docs" / "watch.md").read_text().split())
+    said = f"include the ten of version 5, and {both} of the {len(third)} of version 3."
+    assert f"the {len(fourth)} bugs of version 4 {said}" in watch
+
+
 def page_of(name):
     return " ".join((ROOT / "detectors" / name / "README.md").read_text().split())
