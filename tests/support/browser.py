@@ -149,7 +149,11 @@ def choose(driver, name: str, value: str, event: str = "input") -> None:
 def printed_pages(driver) -> int:
     """How many pages of A4 the page takes in print."""
     paper = {"paperWidth": 8.27, "paperHeight": 11.69}
-    pdf = base64.b64decode(driver.execute_cdp_cmd("Page.printToPDF", paper)["data"])
+    return count_pages(base64.b64decode(driver.execute_cdp_cmd("Page.printToPDF", paper)["data"]))
+
+
+def count_pages(pdf: bytes) -> int:
+    """How many pages a PDF has."""
     return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 

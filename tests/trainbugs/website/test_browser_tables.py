@@ -1,10 +1,13 @@
 """Tables of the real site in a real headless browser: what is shown, downloaded and printed."""
 
 import csv
+import io
 import time
 from pathlib import Path
 
 import pytest
+from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.figure import Figure
 from support import browser
 from support.browser import choose, rows
 
@@ -149,9 +152,13 @@ def test_a_cell_outside_of_its_box_is_found(driver):
 @pytest.mark.parametrize("page", ["index.html", "leaderboard.html"])
 def test_a_page_of_tables_prints_on_few_sheets(driver, address, page):
     look(driver, address, page)
-    assert 1 <= browser.printed_pages(driver) <= MAX_PRINTED_PAGES
+    # One page would be an empty one: the tables need more.
+    assert 1 < browser.printed_pages(driver) <= MAX_PRINTED_PAGES
 
 
-def test_printed_pages_are_counted(driver):
-    driver.get("data:text/html,<p>a<p style='break-before:page'>b<p style='break-before:page'>c")
-    assert browser.printed_pages(driver) == 3
+def test_pages_of_a_pdf_are_counted():
+    file = io.BytesIO()
+    with PdfPages(file) as pages:
+        for _ in range(3):
+            pages.savefig(Figure())
+    assert browser.count_pages(file.getvalue()) == 3
