@@ -118,11 +118,9 @@ class _Room:
 
     def __init__(self, frame: Box, others: Sequence[Place], placed: Sequence[_Placed]) -> None:
         self.frame = frame
-        self.points = [_around(point, 0) for point in others]
+        self.points = _all_around(others, 0)
         # No other point is nearer to the label than its own one, or as near as NEAR.
-        self.neighbours = {
-            gap: [_around(point, min(gap, NEAR)) for point in others] for gap in RINGS
-        }
+        self.neighbours = {gap: _all_around(others, min(gap, NEAR)) for gap in RINGS}
         self.labels = [label.box for label in placed]
         self.leaders = [label.leader for label in placed if label.leader]
 
@@ -179,6 +177,10 @@ def _around(point: Place, gap: float) -> Box:
     """The box of a point, with a gap on each side."""
     side = 2 * (POINT_RADIUS + gap)
     return _box(point, (side, side))
+
+
+def _all_around(points: Sequence[Place], gap: float) -> list[Box]:
+    return [_around(point, gap) for point in points]
 
 
 def _leader_end(point: Place, label: Box) -> Place:

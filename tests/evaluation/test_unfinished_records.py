@@ -207,10 +207,7 @@ def test_pages_say_what_older_versions_find_of_later_bugs(version):
 
 
 def test_pages_say_which_later_bugs_versions_3_and_4_have_both_met():
-    third, fourth = (
-        {record.bug for record in answers_of(name).checks} & later_bugs()
-        for name in ("sanitizer-3", "sanitizer-4")
-    )
+    third, fourth = (later_bugs_met(f"sanitizer-{version}") for version in (3, 4))
     both = len(third & fourth)
     said = f"The {len(fourth)} bugs include the ten, and {both} of the {len(third)}."
     assert said in page_of("sanitizer")
@@ -218,6 +215,10 @@ def test_pages_say_which_later_bugs_versions_3_and_4_have_both_met():
     watch = " ".join((ROOT / "docs" / "watch.md").read_text().split())
     said = f"include the ten of version 5, and {both} of the {len(third)} of version 3."
     assert f"the {len(fourth)} bugs of version 4 {said}" in watch
+
+
+def later_bugs_met(name):
+    return {record.bug for record in answers_of(name).checks} & later_bugs()
 
 
 def page_of(name):

@@ -34,9 +34,13 @@ def first_bugs():
     return described.bugs
 
 
+def labels_of(board):
+    return [row.label for row in board.rows]
+
+
 def test_the_tables_have_the_rows_that_the_terminal_prints(answers):
     *printed, _ = report.group_tables(trainbugs.scores())
-    shown = {board.name: [row.label for row in board.rows] for board in leaderboard.boards(answers)}
+    shown = {board.name: labels_of(board) for board in leaderboard.boards(answers)}
     # The terminal prints negative controls among the detectors that see more.
     shown[MORE] = [*shown.get(MORE, ()), *shown.pop(leaderboard.NEGATIVE)]
     assert [report.GROUP_TITLES[name] for name in shown] == [table.title for table in printed]
