@@ -74,7 +74,10 @@ def test_the_headline_is_the_one_of_the_readme(answers):
     words = " ".join(re.sub(r"\*| \([^()]*\)", "", (ROOT / "README.md").read_text()).split())
     assert f"| find together, of the {numbers.cases} |" in words
     ours = len(set(numbers.careful) & authors.ours(ROOT))
-    who = f"the {len(numbers.careful)} careful ones without clean runs; we wrote {ours} of them"
+    count = len(numbers.careful)
+    who = (
+        f"the careful rows of {count} detectors without clean runs; we wrote {ours} of the {count}"
+    )
     assert f"| {who} | {numbers.cases - numbers.escaped} |" in words
     assert f"| all without clean runs | {numbers.without_references} |" in words
     row = f"| all with clean runs; none of these is careful | {numbers.with_clean_runs} |"
