@@ -3,7 +3,8 @@
     PYTHONPATH=.:tests python benchmarks/toys.py benchmarks/toys.csv torch-2.0.1 torch-2.8.0
 
 It runs the toys of tests/evaluation/sanitizer in each environment, and adds a row to the table
-for each file. Rows that are there are kept while their file stays as it is: it may be stopped, and
+for each file. `torch-2.15.0=/path/to/python` names an environment of your own, with torch, NumPy
+and scikit-learn. Rows that are there are kept while their file stays as it is: it may be stopped, and
 goes on. A release takes about ten minutes on an idle core.
 """
 
@@ -157,6 +158,14 @@ def write_table(path: Path, rows: Iterable[Row]) -> None:
         writer.writerows(sorted(rows))
 
 
+def interpreter(argument: str) -> tuple[str, Path]:
+    """The name and the interpreter of NAME or of NAME=PYTHON."""
+    name, _, own = argument.partition("=")
+    if own:
+        return name, Path(own)
+    return name, builder.build(spec.load(ROOT, name), on_stderr()).python
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table", type=Path)
@@ -164,8 +173,8 @@ def main() -> int:
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     paths = sorted(FOLDER.glob("*.py"))
-    for name in options.environments:
-        python = builder.build(spec.load(ROOT, name), on_stderr()).python
+    for argument in options.environments:
+        name, python = interpreter(argument)
         for number, path in enumerate(paths, 1):
             rows = {(row.environment, row.invariant): row for row in read_table(options.table)}
             known = rows.get((name, toys.load(path).name))

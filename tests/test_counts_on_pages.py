@@ -26,7 +26,7 @@ def prefix(bug_id):
 def test_the_questions_say_how_near_the_programs_are():
     realism = Counter(bug.provenance.realism for bug in BUGS)
     own, adapted = realism["our own"], realism["adapted"]
-    text = f"{own} of the {len(BUGS)} bugs have a program of our own, {adapted} an adapted one."
+    text = f"{own} of the {len(BUGS)} bugs have a program of our own, and {adapted} an adapted one."
     assert text in page("questions.md")
 
 
@@ -34,16 +34,18 @@ def test_the_questions_name_the_one_case_that_is_original():
     cases = [case for bug in BUGS for case in bug.cases.values() if case.provenance]
     original = [case.id for case in cases if case.provenance.realism == "original"]
     (name,) = original
-    assert f"One case, {name}, is original." in page("questions.md")
+    assert f"A further case of an adapted bug, {name}, is original." in page("questions.md")
 
 
 def test_the_questions_say_how_many_bugs_a_command_runs():
     compiler = sum(bug.labels.location == "compiler" for bug in BUGS)
-    assert f"runs the programs of {compiler} bugs without your detector" in page("questions.md")
+    assert f"runs the programs of {compiler} bugs twice: once without your detector" in page(
+        "questions.md"
+    )
 
 
 def test_the_questions_and_the_taxonomy_agree_on_what_was_changed_later():
-    words = "In ten bugs we changed a setting later, and in three the program"
+    words = "Later we changed a setting of ten bugs, and the program of three others"
     assert words in page("questions.md")
     assert words in page("taxonomy.md")
     listed = re.search(

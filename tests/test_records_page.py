@@ -73,15 +73,15 @@ def test_the_page_says_how_many_twins_of_scored_cases_are_work_arounds():
 @pytest.mark.parametrize(
     ("detector", "rule", "said"),
     [
-        ("pyod", "iforest", "`iforest` of pyod is DETECTED in"),
-        ("trainproof-compare", "default", "trainproof-compare is DETECTED in"),
+        ("pyod", "iforest", "`iforest` of pyod detects"),
+        ("trainproof-compare", "default", "trainproof-compare detects"),
     ],
 )
 def test_the_page_says_what_clean_runs_of_the_same_program_give(detector, rule, said):
     shown = answers_of(detector, rule, "same")
     detected = int((shown.alarmed & ~shown.early).sum())
     cases_text = " cases" if "trainproof" in detector else f" of {len(shown)} cases"
-    text = f"{said} {detected}{cases_text}, and PAIRED in {int(shown.paired.sum())}."
+    text = f"{said} {detected}{cases_text}, and is PAIRED on {int(shown.paired.sum())}."
     assert f"{text} It accuses {accused(detector, rule, 'same')}." in PAGE
 
 
@@ -118,8 +118,8 @@ def test_the_page_says_what_version_1_finds_of_bugs_that_it_knew():
 def test_the_page_says_which_rows_are_ahead_of_others():
     shown = cases()
     later = shown[~shown.bug.isin(FIRST)]
-    text = f"on the {len(later)} cases that came later. They are of {later.bug.nunique()} bugs in"
-    assert f"{text} {later.family.nunique()} families," in PAGE
+    text = f"on the {len(later)} cases that came later. They are of {later.bug.nunique()} bugs,"
+    assert f"{text} in {later.family.nunique()} families." in PAGE
     compared = trainbugs.comparisons(bugs=sorted(set(later.bug)))
     pairs = compared[(compared.measure == "paired") & compared.p_holm.notna()]
     assert f"correction for all {len(pairs)} pairs." in PAGE

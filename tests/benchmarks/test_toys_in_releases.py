@@ -1,6 +1,7 @@
 """The table of toys in releases of torch: what its rows say, and that it has no riddle."""
 
 import json
+from pathlib import Path
 
 import pytest
 from support import toys
@@ -73,6 +74,11 @@ def test_a_toy_that_ends_with_an_error_is_said_with_its_last_line(tmp_path):
     assert list(benchmark.surprises(FILE, tmp_path)) == [expected]
 
 
+def test_an_environment_of_your_own_is_named_with_its_interpreter():
+    argument = "torch-9.9.9=/opt/own/bin/python"
+    assert benchmark.interpreter(argument) == ("torch-9.9.9", Path("/opt/own/bin/python"))
+
+
 def test_what_the_table_says_is_as_it_should_be_or_explained():
     rows = benchmark.read_table(TABLE)
     assert rows
@@ -89,7 +95,7 @@ def test_an_unexplained_verdict_is_seen():
     assert benchmark.unexplained(row._replace(environment="torch-2.13.0")) == []
 
 
-@pytest.mark.parametrize("release", ["2.0.1", "2.8.0", "2.13.0"])
+@pytest.mark.parametrize("release", ["2.0.1", "2.8.0", "2.13.0", "2.15.0"])
 def test_the_page_says_how_many_toys_are_as_they_should_be_in_a_release(release):
     rows = [row for row in benchmark.read_table(TABLE) if row.environment == f"torch-{release}"]
     toys_run = sum(int(row.toys) for row in rows)
