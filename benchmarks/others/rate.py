@@ -1,9 +1,9 @@
 """How often a correct program of others is accused: counts from the table and the judgements, with
 Wilson's interval.
 
-    python rate.py                  # of version 8
-    python rate.py table-7.csv      # of the frozen version 7
-    python rate.py table-4.csv      # of the frozen version 4
+    python rate.py                          # of the frozen version 10
+    python rate.py table-7.csv              # of the frozen version 7; table-8 is of version 8, …
+    python rate.py table-3.csv version-1    # of the frozen version 3, by its rule version-1
 """
 
 import csv
@@ -15,6 +15,7 @@ from pathlib import Path
 from evaluation.scoring.intervals import wilson
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 FALSE = "false alarm"
 TRUE = "true finding"
 
@@ -34,6 +35,17 @@ class Rate:
 def table(name="table.csv"):
     """The rows of a table."""
     return list(csv.DictReader((HERE / name).read_text().splitlines()))
+
+
+def by_rule(rows, rule):
+    """The rows with the errors alone that a rule of sanitizer-3 counts."""
+    detector = json.loads((ROOT / "detectors" / "sanitizer-3" / "detector.json").read_text())
+    codes = set(detector["alarm_rules"][rule]["codes"])
+    counted = []
+    for row in rows:
+        errors = [error for error in row["errors"].split() if error in codes]
+        counted.append({**row, "errors": " ".join(errors)})
+    return counted
 
 
 def judgements():
@@ -70,7 +82,9 @@ def falsely_accused_at_first(rows):
 
 
 def main():
-    rows = table(*sys.argv[1:])
+    rows = table(*sys.argv[1:2])
+    for rule in sys.argv[2:]:
+        rows = by_rule(rows, rule)
     ran = watched(rows)
     chosen = json.loads((HERE / "programs.json").read_text())
     print(f"chosen, and not run yet: {len(chosen) - len(rows)}")
