@@ -294,7 +294,7 @@ def test_the_readme_says_how_near_the_programs_and_the_harm_are_to_the_reports()
     harm = Counter(bug.declared.harm.kind for bug in bugs)
     unlike = harm["measured"] + harm["constructed"]
     sentence = (
-        f"For {unlike} bugs the report shows no such [harm](docs/taxonomy.md#harm) as our program."
+        f"For {unlike} bugs the report does not show the [harm](docs/taxonomy.md#harm) that our"
     )
     assert sentence in words
 
@@ -577,7 +577,8 @@ def test_the_readme_says_how_many_cases_escape():
     ours = set(careful.detector) & authors.ours(ROOT)
     runs = "*clean runs* (runs of correct programs)"
     count = len(set(careful.detector))
-    who = f"the careful rows that get no {runs}; they are of {count} detectors, {len(ours)} of them ours"
+    rows = f"the careful rows that get no {runs}: {count} detectors have such rows,"
+    who = f"{rows} and we wrote {len(ours)} of the {count}"
     assert f"| {who} | {by_careful} |" in words
     by_others = careful[careful.paired & ~careful.detector.isin(ours)]
     assert f"| the careful ones that others wrote | {cases_in(by_others)} |" in words
@@ -616,7 +617,8 @@ def test_the_page_says_what_other_limits_of_careful_would_give():
     assert f"Of the {cases_in(shown)} cases they find {found[1]}." in page
     assert f"With a limit of 0 % they find {found[0]} cases." in page
     without = cases_in(free[free.paired])
-    assert f"With 15 % they find {found[2]}, and without clean runs {without}." in page
+    assert f"With 15 %, all careful rows find {found[2]}." in page
+    assert f"The careful rows without clean runs find {without} of these." in page
 
 
 def test_the_page_says_how_often_rules_about_the_loss_alarm():
@@ -707,7 +709,7 @@ def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
     assert f"{sentence}, by any rule." in page
     said = f"If you leave out the sanitizers, which we developed on these bugs, {with_ours_known} cases"
     assert said in page
-    sentence = f"{escaped} of the {all_cases} cases escape every detector but a negative control."
+    sentence = f"{escaped} of the {all_cases} cases escape all detectors except a negative control."
     assert f"{sentence} Without the sanitizers {with_ours_known} escape." in words
 
 

@@ -201,7 +201,7 @@ def test_pages_say_what_older_versions_find_of_later_bugs(version):
     if version == "3":
         for name in ("README.md", "docs/records.md"):
             words = " ".join((ROOT / name).read_text().split())
-            found_none = rf"met {bugs}, and finds 0|Of {bugs} bugs [a-z0-9 -]* finds none"
+            found_none = rf"met {bugs} of them, and finds 0|Of {bugs} bugs [a-z0-9 -]* finds none"
             assert re.search(found_none, words), name
             assert f"(95 %: {low} to {high} %)" in words
 

@@ -75,7 +75,8 @@ def test_the_headline_is_the_one_of_the_readme(answers):
     assert f"| find together, of the {numbers.cases} |" in words
     ours = len(set(numbers.careful) & authors.ours(ROOT))
     count = len(numbers.careful)
-    who = f"the careful rows that get no clean runs; they are of {count} detectors, {ours} of them ours"
+    rows = f"the careful rows that get no clean runs: {count} detectors have such rows,"
+    who = f"{rows} and we wrote {ours} of the {count}"
     assert f"| {who} | {numbers.cases - numbers.escaped} |" in words
     assert f"| all without clean runs | {numbers.without_references} |" in words
     row = f"| all with clean runs; none of these is careful | {numbers.with_clean_runs} |"
