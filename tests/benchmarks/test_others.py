@@ -155,6 +155,7 @@ def test_the_pages_of_versions_have_the_rate(version):
     words = text("detectors", PAGES[version], "README.md")
     assert f"{len(ran)} programs of {len({row['repository'] for row in ran})} repos" in words
     assert str(RATE.falsely_accused(ran)) in words
+    assert str(RATE.falsely_accused_at_first(ran)) in words
 
 
 def watched_names(version):
