@@ -49,7 +49,7 @@ HEADER = "| detector (rule) | DETECTED | PAIRED | PAIRED on NEW | ON FIXED | ON 
 RULER = "|---" * 6 + "|"
 DRAWN = ROOT / "detectors" / "drawn.txt"
 # So many of the drawn cases, in their order, have all detectors met that are promoted.
-FIRST = 70
+FIRST = 94
 WHOLE = CommittedChecks(committed_folder(ROOT))
 SEED = 46
 

@@ -8,6 +8,8 @@ from support.modules import load
 from support.paths import ROOT
 
 import trainbugs
+from evaluation.scoring.outcomes import outcomes, with_twins
+from evaluation.store.committed import CommittedChecks
 
 RATE = load("benchmarks/others/rate.py")
 PAGE = (ROOT / "detectors" / "sanitizer" / "README.md").read_text()
@@ -82,3 +84,21 @@ def test_what_is_said_of_drawn_cases(version):
     assert line("that it was developed on, found")[version] == known
     assert line("that came later, found")[version] == later
     assert line("of the drawn cases, accused")[version] == accused
+
+
+def test_what_is_said_of_drawn_cases_and_version_10():
+    """Its answers are in no score."""
+    records = CommittedChecks(ROOT / "detectors" / "unfinished").read(["sanitizer"])
+    table = outcomes(records.checks, records.rules)
+    drawn = set((ROOT / "detectors" / "drawn.txt").read_text().split())
+    met = table[(table.bug + "/" + table.case).isin(drawn)]
+    buggy, fixed = with_twins(met), met[met.kind == "fixed"]
+    assert len(buggy) == len(fixed) == len(drawn)
+    found = line("that it was developed on, found")["10"]
+    assert found == f"{buggy.paired.sum()} of {len(buggy)}"
+    accused = line("of the drawn cases, accused")["10"]
+    assert accused == f"{fixed.alarmed.sum()} of {len(fixed)}"
+    (disturbed,) = table[table.status != "ok"].itertuples()
+    program = f"the {disturbed.kind} one of {disturbed.bug}/{disturbed.case}, which is compiled"
+    assert disturbed.status == "disturbed"
+    assert f"It disturbs one program: {program}" in " ".join(PAGE.split())

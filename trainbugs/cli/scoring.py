@@ -50,7 +50,7 @@ def write_scores(
 
     # Of all committed records the outcomes are a large file, which `scores` makes for whoever asks,
     # and so are the comparisons of rules that are not chosen.
-    is_committed = folder.name == committed_folder(catalog.root)
+    is_committed = folder.name.resolve() == committed_folder(catalog.root).resolve()
     outcomes = None if is_committed else tables.outcomes
     comparisons = tables.comparisons
     if is_committed:
