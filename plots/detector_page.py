@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PAGE_INCHES = (7.2, 9.6)
 # Dots an inch, enough for the smallest text: a page of all detectors and cases has many dots
 # anyway.
-DOTS = 120
+DOTS = 100
 CELL_INCHES, MARGIN_INCHES = (0.23, 0.2), (1.6, 1.9)
 # Of the answers, what a cell tells.
 COLUMNS = ["bug", "case", "kind", "status", "alarmed", "early", "delay", "claimed_delay"]

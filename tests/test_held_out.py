@@ -122,7 +122,7 @@ def test_harms_that_only_delay_are_named():
     page = (ROOT / "docs" / "taxonomy.md").read_text(encoding="utf-8")
     assert f"| have runs of twice the length | {len(longer)} |" in page
     named = re.findall(
-        r"lose their harm at twice the length with at least one seed, among these \d+: (.*) \| (\d+) \|",
+        r"lose their harm with at least one seed if you train twice as long: (.*) \| (\d+) \|",
         page,
     )
     assert named == [(", ".join(late), str(len(late)))]

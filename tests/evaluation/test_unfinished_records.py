@@ -62,7 +62,9 @@ def test_nobody_chose_the_drawn_bugs():
     ordered = sorted(drawn, key=lambda case: tuple(case.split("/")))
     assert drawn == unfinished.in_drawn_order(ordered)
     answered = {f"{record.bug}/{record.case}" for record in answers_of("sanitizer-4").checks}
-    assert {case for case in unfinished.draw() if case in answered} <= set(drawn)
+    # Its runs were first recorded on 30 November 2026, a day after the draw.
+    later = {"PyTorch-162359/digits"}
+    assert {case for case in unfinished.draw() if case in answered} == set(drawn) | later
 
 
 @pytest.mark.parametrize(
@@ -137,14 +139,13 @@ def test_the_page_of_version_4_says_what_it_finds_of_later_bugs():
     first, hits, cases = map(int, said.groups())
     assert first == cases == paired[paired.detector == "sanitizer-4"].bug.nunique()
     assert hits == found["sanitizer-4", "default"]
-    assert found["sanitizer-3", "default"] == 0
     fixed = later[(later.kind == "fixed") & (later.status == "ok") & (later.rule == "default")]
     accused, ran = fixed.groupby("detector").alarmed.sum(), fixed.groupby("detector").size()
     answered = f"their {ran['sanitizer-4']} fixed programs that ran to an answer"
     assert f"accused is {accused['sanitizer-4']} of {answered}" in text
     assert not accused["sanitizer-3"]
     met = paired[paired.detector == "sanitizer-3"].bug.nunique()
-    assert f"Version 3 finds none of {met} |" in text
+    assert f"Version 3 finds {found['sanitizer-3', 'default']} of {met} |" in text
 
 
 @pytest.mark.parametrize("name", ["sanitizer-7", "sanitizer"])
@@ -192,29 +193,27 @@ def test_pages_say_what_older_versions_find_of_later_bugs(version):
     accused = f"{ran.alarmed.sum()} of {len(ran)}"
     later_ones = len(later_bugs())
     page = page_of("sanitizer")
-    said = (
-        f"{bugs} of the {later_ones} bugs after version {version} | {version} | {row} | {accused} |"
-    )
+    assert bugs == later_ones
+    said = f"the {bugs} bugs after version {version} | {version} | {row} | {accused} |"
     assert said in page
     watch = (ROOT / "docs" / "watch.md").read_text()
     assert f"| {version} | bugs of packages | {hits} of {bugs} | {accused} |" in watch
     if version == "3":
         for name in ("README.md", "docs/records.md"):
             words = " ".join((ROOT / name).read_text().split())
-            found_none = rf"met {bugs} of them, and finds 0|Of {bugs} bugs [a-z0-9 -]* finds none"
-            assert re.search(found_none, words), name
+            assert hits == 1
+            found_one = rf"We added {bugs} bugs [a-z0-9 -]*: it finds 1 |Of the {bugs} bugs [a-z0-9 -]* finds one"
+            assert re.search(found_one, words), name
             assert f"(95 %: {low} to {high} %)" in words
 
 
 def test_pages_say_which_later_bugs_versions_3_and_4_have_both_met():
     third, fourth = (later_bugs_met(f"sanitizer-{version}") for version in (3, 4))
-    both = len(third & fourth)
-    said = f"The {len(fourth)} bugs include the ten, and {both} of the {len(third)}."
-    assert said in page_of("sanitizer")
-    assert said in page_of("sanitizer-7")
+    assert third == fourth
+    said = f"ersions 3 and 4 met the same {len(third)} bugs, which include the ten"
     watch = " ".join((ROOT / "docs" / "watch.md").read_text().split())
-    said = f"include the ten of version 5, and {both} of the {len(third)} of version 3."
-    assert f"the {len(fourth)} bugs of version 4 {said}" in watch
+    for page in (page_of("sanitizer"), page_of("sanitizer-7"), watch):
+        assert said in page
 
 
 def later_bugs_met(name):
