@@ -5,6 +5,7 @@ of detectors without records.
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pandas as pd
 import pytest
@@ -131,7 +132,7 @@ def test_a_folder_of_committed_scores_has_the_same_form_by_any_path(tmp_path, mo
     )
     for path in (committed, Path("detectors", "expected"), Path("detectors", "..", "scores")):
         path.mkdir(parents=True, exist_ok=True)
-        write_scores(tables, ScoreFolder(path), "none", catalog)
+        write_scores(cast(Any, tables), ScoreFolder(path), "none", cast(Any, catalog))
         assert (path / "outcomes.csv").exists() == (path.name == "scores")
 
 
