@@ -26,7 +26,7 @@ from evaluation.keys import detector_digest
 from evaluation.model import CONTROL, Detector
 from evaluation.reading.load import committed_folder
 from evaluation.reading.subsets import select_counted, select_current
-from evaluation.records import CheckRecord, Records, program_name
+from evaluation.records import CheckRecord, OverheadRecord, Records, program_name
 from evaluation.running.promote import thinned
 from evaluation.scoring.chosen import without_rejected
 from evaluation.scoring.tables import ScoreTables
@@ -57,11 +57,13 @@ SEED = 46
 def pack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINISHED) -> int:
     """Add the answers of a results folder to the kept ones; returns how many are kept then.
 
-    Answers of another code, and of a detector that was not committed, are left out.
+    Answers of another code, and of a detector that was not committed, are left out. Overheads are
+    kept, too: the newest for each kind of clean runs.
     """
     digest = detector_digest(detector)
     records = {}
-    for record in (*kept.read([detector.name]).checks, *store.read([detector.name]).checks):
+    before, new = kept.read([detector.name]), store.read([detector.name])
+    for record in (*before.checks, *new.checks):
         if record.code == digest and not (record.revision or "-dirty").endswith("-dirty"):
             records[record.references, program_name(record)] = _without_paths(record)
     kept.root.mkdir(exist_ok=True)
@@ -70,8 +72,18 @@ def pack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINISH
         replace(record, trigger=triggers.get((record.bug, record.case), record.trigger))
         for record in records.values()
     ]
-    kept.replace(detector, current, ())
+    kept.replace(detector, current, _newest_overheads(digest, before, new))
     return len(records)
+
+
+def _newest_overheads(digest: str, *parts: Records) -> list[OverheadRecord]:
+    """The last overhead for each program and kind of clean runs, if it is of this code."""
+    newest = {}
+    overheads = [overhead for part in parts for overhead in part.overheads]
+    for overhead in sorted(overheads, key=lambda overhead: overhead.started):
+        if overhead.code == digest:
+            newest[overhead.references, overhead.bug, overhead.case] = overhead
+    return list(newest.values())
 
 
 def _triggers() -> dict[tuple[str, str], int]:
@@ -116,13 +128,15 @@ def promote(
     """
     drawn = set(drawn_cases())
     moved, others = [], []
-    for record in kept.read([detector.name]).checks:
+    before, unfinished = whole.read([detector.name]), kept.read([detector.name])
+    for record in unfinished.checks:
         is_drawn = record.kind in VARIANTS and f"{record.bug}/{record.case}" in drawn
         (moved if is_drawn or record.kind == CONTROL else others).append(record)
-    stays = _of_the_same_code(whole.read([detector.name]).checks, moved)
+    stays = _of_the_same_code(before.checks, moved)
     _refuse_unmet(detector, [*stays, *moved], drawn)
     thin = [thinned(record, detector.alarm_rules.values()) for record in moved]
-    whole.replace(detector, [*stays, *thin], ())
+    overheads = _newest_overheads(detector_digest(detector), before, unfinished)
+    whole.replace(detector, [*stays, *thin], overheads)
     kept.replace(detector, others, ())
     if not others:
         (kept.root / f"{detector.name}.jsonl").unlink()

@@ -1,7 +1,7 @@
 """Answers of an evaluation that is not whole: kept, put together, brought to another machine."""
 
 import pytest
-from support.checks import HIT, record
+from support.checks import HIT, overhead, record
 from support.copies import replace
 from support.detectors import write_detector
 from support.modules import load
@@ -100,6 +100,25 @@ def test_committed_answers_of_the_same_code_stay(tmp_path, detector, kept, code,
     committed = whole.read().checks
     assert len(committed) == count
     assert all(check.alarms == (HIT,) for check in committed if check.kind == "buggy")
+
+
+@pytest.mark.usefixtures("drawn")
+def test_the_newest_overhead_is_packed_and_promoted(tmp_path, detector, kept):
+    """One of another code is left out."""
+    store = stored(tmp_path, "one", detector, pair("a"))
+    code = detector_digest(detector)
+    first = overhead((1.0,), (2.0,))
+    older = replace(first, detector=detector.name, code=code, started="2026-01-01T00:00:00+00:00")
+    newer = replace(older, watched=(3.0,), started="2027-01-01T00:00:00+00:00")
+    store.save(newer)
+    kept.replace(detector, (), [older])
+    unfinished.pack(store, detector, kept)
+    assert [found.watched for found in kept.read().overheads] == [(3.0,)]
+    whole = whole_of(tmp_path)
+    other = replace(newer, code="e" * 64, started="2028-01-01T00:00:00+00:00")
+    whole.replace(detector, (), [older, other])
+    unfinished.promote(detector, kept, whole)
+    assert [found.watched for found in whole.read().overheads] == [(3.0,)]
 
 
 @pytest.mark.usefixtures("drawn")
