@@ -159,3 +159,15 @@ def test_a_page_says_how_to_meet_the_same_cases():
     assert set(drawn) == {
         f"{bug}/{case}" for bug, case in zip(cases().bug, cases().case, strict=True)
     }
+
+
+def test_the_page_says_what_watching_costs():
+    scored = trainbugs.scores()
+    timed = scored[scored.overhead.notna()].drop_duplicates("detector")
+    assert set(timed.overhead_on) == {"SO-60335387/digits"}
+    assert f"{len(timed)} detectors watch a running program." in PAGE
+    most = timed.sort_values("overhead", ascending=False)
+    times = [f"{row.detector} {row.overhead:.1f} times" for row in most.itertuples()]
+    first = times[0].replace("compiled ", "compiled makes the run ")
+    assert f"{first} as long, {times[1]}, {times[2]} and {times[3]}." in PAGE
+    assert f"The others take at most {most.overhead.iloc[4]:.1f} times as long" in PAGE
