@@ -75,12 +75,11 @@ def test_the_headline_is_the_one_of_the_readme(answers):
     assert f"| find together, of the {numbers.cases} |" in words
     ours = len(set(numbers.careful) & authors.ours(ROOT))
     count = len(numbers.careful)
-    rows = f"the careful rows that get no clean runs: {count} detectors have such rows,"
-    who = f"{rows} and we wrote {ours} of the {count}"
+    rows = f"the careful rows that get no clean runs: {count} detectors have such rows."
+    who = f"{rows} We wrote {ours} of the {count}, and the other one finds 0"
     assert f"| {who} | {numbers.cases - numbers.escaped} |" in words
     assert f"| all without clean runs | {numbers.without_references} |" in words
-    row = f"| all with clean runs; none of these is careful | {numbers.with_clean_runs} |"
-    assert row in words
+    assert f"| all with clean runs | {numbers.with_clean_runs} |" in words
 
 
 def test_the_page_says_the_headline(real, answers):
