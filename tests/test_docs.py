@@ -610,7 +610,7 @@ def test_the_page_says_what_other_limits_of_careful_would_give():
     free = shown[(shown.group == "reference-free") & (shown.false_new_rate <= 0.15)]
     page = " ".join(text("docs/records.md").split())
     assert f"Of the {cases_in(shown)} cases they find {found[1]}." in page
-    assert f"With a limit of 0 % they find {found[0]} cases." in page
+    assert f"With a limit of 0 %, careful rows find {found[0]} cases." in page
     without = cases_in(free[free.paired])
     assert f"With 15 %, all careful rows find {found[2]}." in page
     assert f"The careful rows without clean runs find {without} of these." in page

@@ -202,7 +202,7 @@ def test_pages_say_what_older_versions_find_of_later_bugs(version):
         for name in ("README.md", "docs/records.md"):
             words = " ".join((ROOT / name).read_text().split())
             assert hits == 1
-            found_one = rf"Of the {bugs} bugs that came after [a-z0-9, -]* finds (1|one)"
+            found_one = rf"Of the {bugs} bugs that came after [a-z0-9, -]* finds (1|one)\b"
             assert re.search(found_one, words), name
             assert f"(95 %: {low} to {high} %)" in words
 
