@@ -115,7 +115,7 @@ def test_the_newest_overhead_is_packed_and_promoted(tmp_path, detector, kept):
     unfinished.pack(store, detector, kept)
     assert [found.watched for found in kept.read().overheads] == [(3.0,)]
     whole = whole_of(tmp_path)
-    other = replace(newer, code="e" * 64, started="2028-01-01T00:00:00+00:00")
+    other = replace(newer, watched=(9.0,), code="e" * 64, started="2028-01-01T00:00:00+00:00")
     whole.replace(detector, (), [other])
     unfinished.promote(detector, kept, whole)
     assert [found.watched for found in whole.read().overheads] == [(3.0,)]
